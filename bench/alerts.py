@@ -9,8 +9,8 @@ from bench.doors import PLENTY
 from bench.figures import Figure, percentile
 from bench.ground import Ground, say
 from bench.hooks import listening
-from portal.core.alerts.models import Alert, Watch
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
+from portal.domain.alerts.models import Alert, Watch
 from portal.webhooks.processing import SECONDS_PER_READING
 from tests.support.browser import Browser
 from tests.support.stage import Customer

@@ -12,7 +12,7 @@ from bench.ground import SMALL, Ground, say
 from bench.pages import ADMIN, beside, interleaved
 from portal.areas import grants
 from portal.areas.models import EVERYWHERE, KNOWN, Pass
-from portal.core.mirror.models import Area, Member
+from portal.domain.mirror.models import Area, Member
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
 from tests.support.databases import as_owner

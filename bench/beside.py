@@ -14,8 +14,8 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.urls import include, path
 from django.utils.decorators import sync_only_middleware
 
-from portal.core.mirror import queries
-from portal.core.mirror.models import History, Member
+from portal.domain.mirror import queries
+from portal.domain.mirror.models import History, Member
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
 

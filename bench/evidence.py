@@ -10,11 +10,11 @@ from django.utils import timezone
 
 from bench.figures import Figure
 from bench.ground import Ground, say
-from portal.core.cameras import refreshing
-from portal.core.cameras.models import Camera, Picture
-from portal.core.mirror import log_partitions
-from portal.core.mirror.models import History
-from portal.core.timers.task_queue import enqueue
+from portal.base.timers.task_queue import enqueue
+from portal.domain.cameras import refreshing
+from portal.domain.cameras.models import Camera, Picture
+from portal.domain.mirror import log_partitions
+from portal.domain.mirror.models import History
 from portal.evidence import actions, collecting
 from portal.evidence.models import Export, Item
 from tests.support.boards import until_quiet

@@ -9,9 +9,9 @@ from django.http import QueryDict
 from bench.figures import Figure
 from bench.ground import Ground, say
 from bench.logs import laid
-from portal.core.intents.recording import Requester
-from portal.core.jobs.models import Job
-from portal.core.jobs.states import JobState
+from portal.domain.intents.recording import Requester
+from portal.domain.jobs.models import Job
+from portal.domain.jobs.states import JobState
 from portal.logs.exports import actions
 from tenants.scope import tenant_scope
 from tests.support.memory import Memory

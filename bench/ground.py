@@ -18,12 +18,12 @@ from kombu import pools
 
 from bench import people
 from bench.beside import LARGE
-from portal.core.mirror import member_swap
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import Group, MirrorState, StagedPage, SyncRun
-from portal.core.mirror.text_folding import fold
-from portal.core.timers.clock import database_now
-from portal.site.celery import app
+from portal.base.timers.celery_app import app
+from portal.base.timers.clock import database_now
+from portal.domain.mirror import member_swap
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import Group, MirrorState, StagedPage, SyncRun
+from portal.domain.mirror.text_folding import fold
 from stack.paths import PYTHON, ROOT
 from tenants.models import Connection, ServiceEnvironment, Staff, Tenant, User
 from tenants.scope import tenant_scope

@@ -12,10 +12,10 @@ from accessapi.limits import JST
 from bench.doors import PLENTY
 from bench.figures import Figure, ms, percentile
 from bench.ground import Ground, say
-from portal.core.mirror import sync_schedule, tasks
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import MirrorState
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
+from portal.domain.mirror import sync_schedule, tasks
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import MirrorState
 from portal.webhooks.models import Webhook
 from portal.webhooks.processing import SECONDS_PER_READING
 from tests.support.browser import Browser

@@ -15,12 +15,12 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from bench import people
 from bench.figures import Figure
 from bench.ground import Ground, child_environment, say
-from portal.core.intents.recording import Requester
-from portal.core.jobs import actions as job_actions
-from portal.core.jobs.models import Job, Row
-from portal.core.jobs.states import JobState, RowState
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import MirrorState
+from portal.domain.intents.recording import Requester
+from portal.domain.jobs import actions as job_actions
+from portal.domain.jobs.models import Job, Row
+from portal.domain.jobs.states import JobState, RowState
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import MirrorState
 from portal.imports import actions
 from stack.paths import PYTHON, ROOT
 from tenants.scope import tenant_scope
@@ -91,7 +91,7 @@ def calls(ground: Ground) -> list[Figure]:
 
 
 def _synced(customer: Any) -> None:
-    from portal.core.mirror import sync_schedule
+    from portal.domain.mirror import sync_schedule
 
     sync_schedule.schedule_all(customer.tenant)
     MirrorState.objects.filter(kind=MirrorKind.RIGHTS).update(due_at=None)
@@ -99,7 +99,7 @@ def _synced(customer: Any) -> None:
 
 
 def _groups(customer: Any) -> list[str]:
-    from portal.core.mirror.models import Group
+    from portal.domain.mirror.models import Group
 
     return list(Group.objects.values_list("membergroup_id", flat=True))
 

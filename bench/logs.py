@@ -11,11 +11,11 @@ from django.db import connection
 from bench import records
 from bench.figures import Figure, ms, percentile
 from bench.ground import Ground, say
-from portal.core.mirror import log_search
-from portal.core.mirror.log_search import RecordFilter
-from portal.core.mirror.models import History
-from portal.core.ui.tables import keyset
-from portal.core.visits.days import Day
+from portal.base.ui.tables import keyset
+from portal.domain.mirror import log_search
+from portal.domain.mirror.log_search import RecordFilter
+from portal.domain.mirror.models import History
+from portal.domain.visits.days import Day
 from portal.logs import door_hours, person_timeline
 from portal.logs.days import LogDay
 from tenants.models import Tenant

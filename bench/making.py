@@ -30,7 +30,7 @@ def main(kind: str, area_id: str, tenant_id: str, user_id: str) -> None:
     django.setup()
     from django.utils import timezone
 
-    from portal.core.ui.times import local
+    from portal.base.ui.times import local
     from portal.reports import periods
     from portal.reports.models import Report
     from tenants.models import Tenant
@@ -85,7 +85,7 @@ def _made(report: "Report", before: float) -> dict[str, Any]:
 
 def _plain(report: "Report") -> tuple[str, dict[str, Any]]:
     """Return a statement that counts the records which the report reads, and its values."""
-    from portal.core.mirror.models import Area
+    from portal.domain.mirror.models import Area
 
     area_id = report.choices.get("area", "")
     areas = Area.objects.filter(area_id=area_id) if area_id else Area.objects.all()

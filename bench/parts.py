@@ -17,8 +17,8 @@ from django.template.response import SimpleTemplateResponse
 from bench.figures import Figure
 from bench.ground import Ground, say
 from bench.pages import OURS
-from portal.core.ui import batching
-from portal.core.ui.tables import table
+from portal.base.ui import batching
+from portal.base.ui.tables import table
 from tenants import access, compiled_queries
 
 # Measured by wrapping. Each part counts without the parts inside it; the handler counts the rest.

@@ -12,11 +12,11 @@ from typing import Any
 import psycopg
 
 from bench.ground import Ground
-from portal.core.mirror import log_partitions, log_search
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import Area, Member, MirrorState, PassController
-from portal.core.mirror.text_folding import fold
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
+from portal.domain.mirror import log_partitions, log_search
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import Area, Member, MirrorState, PassController
+from portal.domain.mirror.text_folding import fold
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
 

@@ -12,10 +12,10 @@ import psycopg
 
 from bench.figures import Figure
 from bench.ground import Ground, say
-from portal.core.mirror import tasks
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import Guest, History, Member, MirrorState
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
+from portal.domain.mirror import tasks
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import Guest, History, Member, MirrorState
 from stack.paths import PYTHON, ROOT
 from tenants.models import Connection, ServiceEnvironment, Tenant, TenantModel
 from tenants.scope import tenant_scope

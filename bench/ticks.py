@@ -7,12 +7,12 @@ from datetime import timedelta
 
 from bench.figures import Figure
 from bench.ground import Ground, say
-from portal.core.alerts.models import Alert, Severity, Watch
-from portal.core.mirror import sync_schedule
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import MirrorState
-from portal.core.timers import lag
-from portal.core.timers.clock import ClockTime, database_now
+from portal.base.timers import lag
+from portal.base.timers.clock import ClockTime, database_now
+from portal.domain.alerts.models import Alert, Severity, Watch
+from portal.domain.mirror import sync_schedule
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import MirrorState
 from tenants.models import Connection, Tenant
 from tenants.scope import across_tenants
 from tests.support.house import Process

@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from bench.figures import Figure, ms, percentile
 from bench.ground import Ground, say
-from portal.core.mirror.models import PassController
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
+from portal.domain.mirror.models import PassController
 from portal.rollcall.models import How, Listed, RollCall
 from tests.support.boards import building, hour
 from tests.support.browser import Browser

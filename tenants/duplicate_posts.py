@@ -2,7 +2,7 @@
 
 A double click, a held key or a second tab sends a form twice. Each form has the ID of the page it was drawn for
 (`tenants.interrupted_requests.OPENER_FIELD`). A page that is drawn again has a new ID, so a person can repeat an action
-on purpose. Requests to the service also have their own nonce (`portal.core.intents.nonces`).
+on purpose. Requests to the service also have their own nonce (`portal.domain.intents.nonces`).
 """
 
 from __future__ import annotations

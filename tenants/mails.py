@@ -1,6 +1,6 @@
 """Mails to accounts, saved in the transaction of the change and sent by a worker.
 
-The worker is in `portal.core.notifications.account_mails`. A kind of mail is a template,
+The worker is in `portal.domain.notifications.account_mails`. A kind of mail is a template,
 `templates/tenants/mail/<kind>.txt`: its first line is the subject. The template gets the values, `person`, `at` (when
 it was saved) and `portal` (the site's address).
 """

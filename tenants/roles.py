@@ -146,8 +146,8 @@ REQUIREMENTS: dict[Permission, PermissionRequirements] = {
 }
 ALL_PERMISSIONS = frozenset(Permission)
 
-# A person with one of these may change a safety rule (`portal.core.safety`), alone or with a second person. Owners are
-# notified when a person gets one of them.
+# A person with one of these may change a safety rule (`portal.domain.safety`), alone or with a second person. Owners
+# are notified when a person gets one of them.
 SAFETY_PERMISSIONS = frozenset(
     {
         P.LOCKDOWN,

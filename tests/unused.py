@@ -89,7 +89,9 @@ def _said_by_templates() -> Iterator[str]:
 
 
 def _said_by_strings(folders: tuple[str, ...]) -> Iterator[str]:
-    """Yield the last part of paths in strings: `"portal.site.worker:PatientConsumer"`, f"{__name__}.carry_through"."""
+    """Yield the last part of paths in strings: `"portal.base.timers.worker:PatientConsumer"`,
+    f"{__name__}.carry_through".
+    """
     for folder in folders:
         for path in sorted((ROOT / folder).rglob("*.py")):
             for node in ast.walk(ast.parse(path.read_text())):

@@ -9,9 +9,9 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from portal.core.alerts.models import TEXT_MAX, Severity
-from portal.core.alerts.rules import EffectiveRule, Hours
-from portal.core.ui.edit_conflicts import ConflictForm
+from portal.base.ui.edit_conflicts import ConflictForm
+from portal.domain.alerts.models import TEXT_MAX, Severity
+from portal.domain.alerts.rules import EffectiveRule, Hours
 
 DAYS = [
     (0, _("Monday")),

@@ -9,15 +9,15 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from portal.core.alerts.kinds import KINDS
-from portal.core.alerts.models import Alert, Severity
-from portal.core.alerts.texts import AlertTexts
-from portal.core.mirror import freshness
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.ui import live_updates
-from portal.core.ui.tables import Column, EmptyState, Table
-from portal.core.ui.tables.filters import Filter
-from portal.core.ui.tables.keyset import ListPage
+from portal.base.ui import live_updates
+from portal.base.ui.tables import Column, EmptyState, Table
+from portal.base.ui.tables.filters import Filter
+from portal.base.ui.tables.keyset import ListPage
+from portal.domain.alerts.kinds import KINDS
+from portal.domain.alerts.models import Alert, Severity
+from portal.domain.alerts.texts import AlertTexts
+from portal.domain.mirror import freshness
+from portal.domain.mirror.kinds import MirrorKind
 from tenants.access import TenantRequest
 
 _TONES = {Severity.ALARM: "alarm", Severity.WARNING: "loud", Severity.NOTE: "quiet"}

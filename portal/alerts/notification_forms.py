@@ -12,10 +12,10 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
 from portal.alerts.forms import DAYS
-from portal.core.alerts.rules import Hours
-from portal.core.notifications.models import NAME_MAX, Audience, WebAddress, Wish
-from portal.core.notifications.networks import PORT, is_refused_ip_address
-from portal.core.ui.edit_conflicts import ConflictForm
+from portal.base.ui.edit_conflicts import ConflictForm
+from portal.domain.alerts.rules import Hours
+from portal.domain.notifications.models import NAME_MAX, Audience, WebAddress, Wish
+from portal.domain.notifications.networks import PORT, is_refused_ip_address
 from tenants.models import Staff
 from tenants.roles import TENANT_ROLES, Permission, find_role
 

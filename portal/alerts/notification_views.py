@@ -11,16 +11,16 @@ from django.utils.translation import gettext as _
 from portal.alerts.forms import RuleForm
 from portal.alerts.notification_forms import AddressForm, NotificationForm, RecipientsForm
 from portal.alerts.views import rule_context
-from portal.core.alerts.kinds import KINDS
-from portal.core.alerts.models import Rule
-from portal.core.alerts.rules import rule_of
-from portal.core.intents.recording import Requester
-from portal.core.notifications import actions
-from portal.core.notifications.models import Telling, WebAddress, Wish
-from portal.core.notifications.queueing import default_min_severity
-from portal.core.notifications.web_addresses import mask
-from portal.core.safety.feedback import change_with_feedback
-from portal.core.ui.url_lookup import get_row_or_404
+from portal.base.ui.url_lookup import get_row_or_404
+from portal.domain.alerts.kinds import KINDS
+from portal.domain.alerts.models import Rule
+from portal.domain.alerts.rules import rule_of
+from portal.domain.intents.recording import Requester
+from portal.domain.notifications import actions
+from portal.domain.notifications.models import Telling, WebAddress, Wish
+from portal.domain.notifications.queueing import default_min_severity
+from portal.domain.notifications.web_addresses import mask
+from portal.domain.safety.feedback import change_with_feedback
 from tenants.access import AccessDenied, TenantRequest, tenant_view
 from tenants.roles import Permission
 

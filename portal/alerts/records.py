@@ -6,12 +6,12 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 from django.utils.functional import cached_property
 
-from portal.core.alerts.kinds import KINDS
-from portal.core.alerts.models import Alert, AlertRecord
-from portal.core.log import visibility
-from portal.core.mirror import freshness
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import History
+from portal.domain.alerts.kinds import KINDS
+from portal.domain.alerts.models import Alert, AlertRecord
+from portal.domain.log import visibility
+from portal.domain.mirror import freshness
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import History
 from tenants.access import TenantRequest
 
 # The most records to show, and the most records of one device to search.

@@ -15,17 +15,17 @@ from portal.alerts.forms import NoteForm, RuleForm
 from portal.alerts.lists import Alerts, severity, state_text
 from portal.alerts.notification_forms import RecipientsForm
 from portal.alerts.records import AlertRecords
-from portal.core.alerts import actions
-from portal.core.alerts.kinds import KINDS
-from portal.core.alerts.models import Alert, AlertNote, Rule
-from portal.core.alerts.rules import load_rules, rule_of
-from portal.core.alerts.texts import AlertTexts
-from portal.core.alerts.trial import try_rule
-from portal.core.intents.recording import Requester
-from portal.core.notifications.models import Telling
-from portal.core.safety.feedback import change_with_feedback
-from portal.core.ui import live_updates
-from portal.core.ui.url_lookup import get_row_or_404
+from portal.base.ui import live_updates
+from portal.base.ui.url_lookup import get_row_or_404
+from portal.domain.alerts import actions
+from portal.domain.alerts.kinds import KINDS
+from portal.domain.alerts.models import Alert, AlertNote, Rule
+from portal.domain.alerts.rules import load_rules, rule_of
+from portal.domain.alerts.texts import AlertTexts
+from portal.domain.alerts.trial import try_rule
+from portal.domain.intents.recording import Requester
+from portal.domain.notifications.models import Telling
+from portal.domain.safety.feedback import change_with_feedback
 from tenants import interrupted_requests
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission

@@ -20,8 +20,8 @@ from django.db.models.lookups import IsNull
 
 from accessapi.permissions import AreaPlace, Holidays, decide_place
 from portal.areas.models import EVERYWHERE, KNOWN, Grant, Pass, Tally
-from portal.core.mirror import queries
-from portal.core.mirror.models import NEVER, Area, Member
+from portal.domain.mirror import queries
+from portal.domain.mirror.models import NEVER, Area, Member
 from tenants.scope import current_tenant_id
 
 Kind = Pass.Kind

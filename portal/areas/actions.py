@@ -12,14 +12,14 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from portal.areas import edit_jobs, merging
 from portal.areas.merging import AccessEdit, EditDecision, EditKind, EditResult
-from portal.core.intents.actions import Requester
-from portal.core.intents.models import target_of
-from portal.core.jobs import actions
-from portal.core.jobs.models import Job, Row
-from portal.core.jobs.queries import with_problem_flags
-from portal.core.jobs.states import JobState, RowState
-from portal.core.mirror.models import Area, Member
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
+from portal.domain.intents.actions import Requester
+from portal.domain.intents.models import target_of
+from portal.domain.jobs import actions
+from portal.domain.jobs.models import Job, Row
+from portal.domain.jobs.queries import with_problem_flags
+from portal.domain.jobs.states import JobState, RowState
+from portal.domain.mirror.models import Area, Member
 from tenants import audit
 from tenants.roles import Permission
 from tenants.wording import coded_sentence

@@ -7,8 +7,8 @@ class AreasConfig(AppConfig):
 
     def ready(self) -> None:
         from portal.areas import edit_jobs, grants, queries
-        from portal.core.mirror import events, freshness
-        from portal.core.mirror.kinds import MirrorKind
+        from portal.domain.mirror import events, freshness
+        from portal.domain.mirror.kinds import MirrorKind
         from tenants.audit_log import changes
 
         events.subscribe(MirrorKind.RIGHTS, grants.update)

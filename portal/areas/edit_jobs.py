@@ -18,15 +18,15 @@ from django.utils.translation import gettext as _
 from accessapi.permissions import normalise_devices
 from portal.areas import merging, rights_loading
 from portal.areas.merging import AccessEdit, EditDecision, EditKind, EditResult
-from portal.core.intents.models import target_of
-from portal.core.intents.recording import Requester
-from portal.core.jobs import actions, bulk_executor, kinds
-from portal.core.jobs.models import Job, Row
-from portal.core.jobs.states import Action, JobState, RowState
-from portal.core.mirror.models import Area, Member
-from portal.core.rights import words
-from portal.core.timers.clock import database_now
-from portal.core.ui.times import local
+from portal.base.timers.clock import database_now
+from portal.base.ui.times import local
+from portal.domain.intents.models import target_of
+from portal.domain.intents.recording import Requester
+from portal.domain.jobs import actions, bulk_executor, kinds
+from portal.domain.jobs.models import Job, Row
+from portal.domain.jobs.states import Action, JobState, RowState
+from portal.domain.mirror.models import Area, Member
+from portal.domain.rights import words
 from tenants.roles import Permission
 from tenants.wording import Sentence, coded_sentence
 

@@ -9,8 +9,8 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from portal.areas.merging import AccessEdit, EditKind
-from portal.core.jobs.forms import StartForm, moment_field
-from portal.core.rights.forms import PassField
+from portal.domain.jobs.forms import StartForm, moment_field
+from portal.domain.rights.forms import PassField
 
 MAX_AGE_CHOICES = (
     ("0", _("just before sending (safest)")),

@@ -9,7 +9,7 @@ from django.db import connection as database
 from accessapi.permissions import always, never, normalise_devices
 from accessapi.permissions.passes import sort_key
 from portal.areas.models import EVERYWHERE, KNOWN, Grant, Pass
-from portal.core.mirror.models import Member
+from portal.domain.mirror.models import Member
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
 

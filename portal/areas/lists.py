@@ -13,15 +13,15 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
 from portal.areas import access_counts, queries, rights_loading
-from portal.core.jobs.lists import DETAIL_COLUMN, MEMBER_COLUMN, JobRows
-from portal.core.jobs.models import Job, Row
-from portal.core.log import visibility
-from portal.core.mirror import freshness
-from portal.core.mirror.freshness import freshness_for
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import Area
-from portal.core.ui.tables import Column, EmptyState, Filter, Table
-from portal.core.ui.value_words import add_side, join_values
+from portal.base.ui.tables import Column, EmptyState, Filter, Table
+from portal.base.ui.value_words import add_side, join_values
+from portal.domain.jobs.lists import DETAIL_COLUMN, MEMBER_COLUMN, JobRows
+from portal.domain.jobs.models import Job, Row
+from portal.domain.log import visibility
+from portal.domain.mirror import freshness
+from portal.domain.mirror.freshness import freshness_for
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import Area
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 

@@ -18,17 +18,17 @@ from django.utils.translation import pgettext, pgettext_lazy
 from portal.areas import access_counts
 from portal.areas.access_counts import AreaAccessAt
 from portal.areas.rights_loading import LoadedRights
-from portal.core.files.writing import KINDS
-from portal.core.jobs import suspensions
-from portal.core.mirror import freshness, member_search, queries
-from portal.core.mirror.fields.members import CODE, END, GROUP, MEMBER_ID, NAME
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import Member
-from portal.core.rights import words
-from portal.core.ui import batching
-from portal.core.ui.chips import Chip
-from portal.core.ui.tables import BulkAction, Column, EmptyState, Filter, Table
-from portal.core.ui.url_lookup import ServiceId
+from portal.base.files.writing import KINDS
+from portal.base.ui import batching
+from portal.base.ui.chips import Chip
+from portal.base.ui.tables import BulkAction, Column, EmptyState, Filter, Table
+from portal.base.ui.url_lookup import ServiceId
+from portal.domain.jobs import suspensions
+from portal.domain.mirror import freshness, member_search, queries
+from portal.domain.mirror.fields.members import CODE, END, GROUP, MEMBER_ID, NAME
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import Member
+from portal.domain.rights import words
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 

@@ -14,18 +14,18 @@ from django.utils.translation import ngettext
 from portal.areas import actions, edit_jobs, rights_loading
 from portal.areas.access_counts import AccessCount
 from portal.areas.merging import EditKind, EditResult
-from portal.core.budget import quota as budget
-from portal.core.intents.models import target_of
-from portal.core.jobs import costs, kinds
-from portal.core.jobs.lists import job_chip
-from portal.core.jobs.models import Job
-from portal.core.jobs.states import JobState
-from portal.core.mirror import door_areas
-from portal.core.mirror.freshness import freshness_for
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import Area, History, Member, PassController
-from portal.core.rights import words
-from portal.core.ui.chips import Chip
+from portal.base.ui.chips import Chip
+from portal.domain.budget import quota as budget
+from portal.domain.intents.models import target_of
+from portal.domain.jobs import costs, kinds
+from portal.domain.jobs.lists import job_chip
+from portal.domain.jobs.models import Job
+from portal.domain.jobs.states import JobState
+from portal.domain.mirror import door_areas
+from portal.domain.mirror.freshness import freshness_for
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import Area, History, Member, PassController
+from portal.domain.rights import words
 from tenants.access import TenantRequest
 from tenants.connections.service_clients import current_connection
 from tenants.models import AuditEntry

@@ -12,12 +12,12 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from portal.core.budget.quota import Quota
-from portal.core.intents.recording import Requester
-from portal.core.jobs import actions, bulk_executor, costs, kinds
-from portal.core.jobs.models import Job, Row
-from portal.core.jobs.states import ALIVE
-from portal.core.mirror.models import Member
+from portal.domain.budget.quota import Quota
+from portal.domain.intents.recording import Requester
+from portal.domain.jobs import actions, bulk_executor, costs, kinds
+from portal.domain.jobs.models import Job, Row
+from portal.domain.jobs.states import ALIVE
+from portal.domain.mirror.models import Member
 from tenants.roles import Permission
 from tenants.wording import coded_sentence
 

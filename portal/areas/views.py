@@ -18,18 +18,18 @@ from portal.areas.access_counts import AreaAccessAt
 from portal.areas.forms import GrantForm, WithdrawForm
 from portal.areas.lists import AreaEditRows, Areas
 from portal.areas.member_lists import AreaMemberChoice, AreaMembers
-from portal.core.intents.actions import Requester
-from portal.core.jobs import actions as job_actions
-from portal.core.jobs import kinds
-from portal.core.jobs.models import Job, Row
-from portal.core.jobs.states import JobState
-from portal.core.jobs.views import JobPages
-from portal.core.log import recent_records
-from portal.core.mirror import queries as mirror
-from portal.core.mirror.models import Area, Member
-from portal.core.mirror.queries import get_area
-from portal.core.ui.tables import Selection, Table, file_response, load_selection
-from portal.core.ui.times import local, parse_moment
+from portal.base.ui.tables import Selection, Table, file_response, load_selection
+from portal.base.ui.times import local, parse_moment
+from portal.domain.intents.actions import Requester
+from portal.domain.jobs import actions as job_actions
+from portal.domain.jobs import kinds
+from portal.domain.jobs.models import Job, Row
+from portal.domain.jobs.states import JobState
+from portal.domain.jobs.views import JobPages
+from portal.domain.log import recent_records
+from portal.domain.mirror import queries as mirror
+from portal.domain.mirror.models import Area, Member
+from portal.domain.mirror.queries import get_area
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission, Proof
 

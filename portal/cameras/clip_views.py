@@ -7,14 +7,14 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
+from portal.base.ui import live_updates
+from portal.base.ui.url_lookup import get_row_or_404
 from portal.cameras.playback import allow_media
-from portal.core.cameras import clips, usage
-from portal.core.cameras.models import Clip
-from portal.core.cameras.pictures import trouble_text
-from portal.core.intents.recording import Requester
-from portal.core.log import visibility
-from portal.core.ui import live_updates
-from portal.core.ui.url_lookup import get_row_or_404
+from portal.domain.cameras import clips, usage
+from portal.domain.cameras.models import Clip
+from portal.domain.cameras.pictures import trouble_text
+from portal.domain.intents.recording import Requester
+from portal.domain.log import visibility
 from tenants.access import TenantRequest, tenant_view
 from tenants.connections.service_clients import current_connection
 from tenants.roles import Permission

@@ -10,12 +10,12 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from accessapi.limits import STREAMING_SECONDS_MAX
-from portal.core.cameras import recordings
-from portal.core.cameras.actions import MAX_AT_ONCE
-from portal.core.cameras.models import IDENTIFIER_MAX, NAME_MAX, Camera
-from portal.core.mirror.models import Area, PassController
-from portal.core.ui.edit_conflicts import ConflictForm
-from portal.core.ui.inputs import line_field, moment_field, set_choices, validate_multiline, validate_visible
+from portal.base.ui.edit_conflicts import ConflictForm
+from portal.base.ui.inputs import line_field, moment_field, set_choices, validate_multiline, validate_visible
+from portal.domain.cameras import recordings
+from portal.domain.cameras.actions import MAX_AT_ONCE
+from portal.domain.cameras.models import IDENTIFIER_MAX, NAME_MAX, Camera
+from portal.domain.mirror.models import Area, PassController
 
 _SPLIT = re.compile(r"[,\t、，;]")
 

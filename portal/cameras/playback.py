@@ -10,10 +10,10 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
 
-from portal.core.cameras import media, playback
-from portal.core.cameras.models import Camera, Viewing
-from portal.core.intents.recording import Requester
-from portal.core.ui.url_lookup import get_row_or_404, is_row_number
+from portal.base.ui.url_lookup import get_row_or_404, is_row_number
+from portal.domain.cameras import media, playback
+from portal.domain.cameras.models import Camera, Viewing
+from portal.domain.intents.recording import Requester
 from tenants.access import TenantRequest
 from tenants.connections.service_clients import current_connection
 

@@ -8,11 +8,11 @@ from django.utils.functional import cached_property
 
 from accessapi.limits import VIDEO_RETENTION_DAYS
 from accessapi.moments import read_day
-from portal.core.cameras.models import Camera
-from portal.core.log import visibility
-from portal.core.mirror.coverage import start_of_day
-from portal.core.mirror.models import History
-from portal.core.ui.times import local, parse_moment
+from portal.base.ui.times import local, parse_moment
+from portal.domain.cameras.models import Camera
+from portal.domain.log import visibility
+from portal.domain.mirror.coverage import start_of_day
+from portal.domain.mirror.models import History
 from tenants.access import TenantRequest
 
 # The most records on the timeline, the newest of the day; a busy door has thousands.

@@ -11,17 +11,17 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from portal.base.ui import live_updates as parts
+from portal.base.ui.url_lookup import get_row_or_404, is_row_number
 from portal.cameras import timeline, wall
 from portal.cameras.forms import EditForm, MomentForm, NewForm, SettingsForm
 from portal.cameras.playback import allow_media, continue_viewing, seconds_left, start_viewing, viewing_of
-from portal.core.cameras import actions, door_command_pictures, media, playback, refreshing, tiles, usage, viewing_log
-from portal.core.cameras.models import Camera, Picture, Viewing
-from portal.core.cameras.pictures import picture_of_moment, trouble_text
-from portal.core.intents.recording import Requester
-from portal.core.mirror.models import Area, PassController
-from portal.core.safety.feedback import change_with_feedback
-from portal.core.ui import live_updates as parts
-from portal.core.ui.url_lookup import get_row_or_404, is_row_number
+from portal.domain.cameras import actions, door_command_pictures, media, playback, refreshing, tiles, usage, viewing_log
+from portal.domain.cameras.models import Camera, Picture, Viewing
+from portal.domain.cameras.pictures import picture_of_moment, trouble_text
+from portal.domain.intents.recording import Requester
+from portal.domain.mirror.models import Area, PassController
+from portal.domain.safety.feedback import change_with_feedback
 from tenants import interrupted_requests
 from tenants.access import TenantRequest, tenant_view
 from tenants.connections.service_clients import current_connection

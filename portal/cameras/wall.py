@@ -4,13 +4,13 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from portal.core.cameras import refreshing
-from portal.core.cameras.models import Camera
-from portal.core.cameras.tiles import Tile, latest_pictures, tile_of, version_of
-from portal.core.mirror.models import Area
-from portal.core.ui.tables import EmptyState
-from portal.core.ui.tables.filters import ListAddress
-from portal.core.ui.value_words import join_values
+from portal.base.ui.tables import EmptyState
+from portal.base.ui.tables.filters import ListAddress
+from portal.base.ui.value_words import join_values
+from portal.domain.cameras import refreshing
+from portal.domain.cameras.models import Camera
+from portal.domain.cameras.tiles import Tile, latest_pictures, tile_of, version_of
+from portal.domain.mirror.models import Area
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 

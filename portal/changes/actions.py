@@ -9,18 +9,18 @@ from django.http import QueryDict
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
+from portal.base.ui.tables import Selection, Table, load_selection
+from portal.base.ui.tables.table import Table as AnyTable
 from portal.changes.forms import ChangeForm, DeleteForm, ExtendForm, MoveForm, ResumeForm, RightsForm, SuspendForm
 from portal.changes.plans import ChangePlan
-from portal.core.intents.recording import Requester
-from portal.core.jobs import actions, bulk_executor, kinds, suspensions
-from portal.core.jobs.models import Job, Row
-from portal.core.jobs.states import Action
-from portal.core.mirror import queries
-from portal.core.mirror.fields.members import CODE, END, GROUP, NAME, START
-from portal.core.mirror.models import Member
-from portal.core.rights import replacing
-from portal.core.ui.tables import Selection, Table, load_selection
-from portal.core.ui.tables.table import Table as AnyTable
+from portal.domain.intents.recording import Requester
+from portal.domain.jobs import actions, bulk_executor, kinds, suspensions
+from portal.domain.jobs.models import Job, Row
+from portal.domain.jobs.states import Action
+from portal.domain.mirror import queries
+from portal.domain.mirror.fields.members import CODE, END, GROUP, NAME, START
+from portal.domain.mirror.models import Member
+from portal.domain.rights import replacing
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 from tenants.wording import Sentence, coded_sentence

@@ -11,14 +11,14 @@ from django.utils.translation import gettext_lazy as _
 
 from accessapi.limits import LATEST_YEAR
 from accessapi.moments import is_in_range
+from portal.base.ui.inputs import set_choices
+from portal.base.ui.times import TOKYO
 from portal.changes import plans
-from portal.core.jobs import suspensions
-from portal.core.jobs.forms import StartForm
-from portal.core.mirror.models import Group, Member
-from portal.core.mirror.queries import groups
-from portal.core.rights.forms import RightsSourceForm
-from portal.core.ui.inputs import set_choices
-from portal.core.ui.times import TOKYO
+from portal.domain.jobs import suspensions
+from portal.domain.jobs.forms import StartForm
+from portal.domain.mirror.models import Group, Member
+from portal.domain.mirror.queries import groups
+from portal.domain.rights.forms import RightsSourceForm
 
 DecideMember = Callable[[Member], plans.RowOrReason]
 _LAST_DAY = datetime(LATEST_YEAR, 12, 31, tzinfo=TOKYO)

@@ -6,15 +6,15 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from portal.core.files.writing import KINDS
-from portal.core.jobs import kinds, words
-from portal.core.jobs.lists import DETAIL_COLUMN, MEMBER_COLUMN, OUTCOME_COLUMN, JobRows, job_chip
-from portal.core.jobs.member_jobs import changes_of
-from portal.core.jobs.models import Job, Row
-from portal.core.jobs.states import Action
-from portal.core.ui.tables.columns import Column, EmptyState
-from portal.core.ui.tables.table import Table
-from portal.core.ui.url_lookup import ServiceId
+from portal.base.files.writing import KINDS
+from portal.base.ui.tables.columns import Column, EmptyState
+from portal.base.ui.tables.table import Table
+from portal.base.ui.url_lookup import ServiceId
+from portal.domain.jobs import kinds, words
+from portal.domain.jobs.lists import DETAIL_COLUMN, MEMBER_COLUMN, OUTCOME_COLUMN, JobRows, job_chip
+from portal.domain.jobs.member_jobs import changes_of
+from portal.domain.jobs.models import Job, Row
+from portal.domain.jobs.states import Action
 from tenants.roles import Permission
 
 _ids = ServiceId()

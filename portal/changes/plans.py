@@ -14,11 +14,11 @@ from django.utils.translation import ngettext
 
 from accessapi.limits import LATEST_YEAR
 from accessapi.resources import write_moment
-from portal.core.jobs.models import Job
-from portal.core.mirror.fields.members import CODE, END, GROUP, NAME
-from portal.core.mirror.models import UNREADABLE, Member
-from portal.core.rights import replacing
-from portal.core.ui.value_words import add_brackets
+from portal.base.ui.value_words import add_brackets
+from portal.domain.jobs.models import Job
+from portal.domain.mirror.fields.members import CODE, END, GROUP, NAME
+from portal.domain.mirror.models import UNREADABLE, Member
+from portal.domain.rights import replacing
 
 Body = dict[str, Any]
 # The result for one member: the body and the values that it replaces, or the code of the reason to skip it.

@@ -1,7 +1,7 @@
 from django.urls import path
 
 from portal.changes import views
-from portal.core.jobs.views import job_urls
+from portal.domain.jobs.views import job_urls
 
 app_name = "changes"
 urlpatterns = [

@@ -10,19 +10,19 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from portal.base.ui.tables import file_response
 from portal.changes import actions, plans
 from portal.changes.actions import BULK_CHANGES, posted_selection
 from portal.changes.lists import Changes, PlannedRows, ResultRows
-from portal.core.intents.recording import Requester
-from portal.core.jobs import actions as job_actions
-from portal.core.jobs import costs, kinds, queries
-from portal.core.jobs.models import Job, Row
-from portal.core.jobs.pages import JobPage, render_started_job, render_table, tabs_of
-from portal.core.jobs.states import Action, JobState
-from portal.core.jobs.views import JobPages, job_finder
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import Group, MirrorState
-from portal.core.ui.tables import file_response
+from portal.domain.intents.recording import Requester
+from portal.domain.jobs import actions as job_actions
+from portal.domain.jobs import costs, kinds, queries
+from portal.domain.jobs.models import Job, Row
+from portal.domain.jobs.pages import JobPage, render_started_job, render_table, tabs_of
+from portal.domain.jobs.states import Action, JobState
+from portal.domain.jobs.views import JobPages, job_finder
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import Group, MirrorState
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 

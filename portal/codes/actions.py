@@ -13,17 +13,17 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accessapi.errors import NotFound, ServiceError
+from portal.base.timers.clock import ClockTime
+from portal.base.ui.times import local
 from portal.codes import tokens
-from portal.core.budget.ledger import BudgetExhausted
-from portal.core.budget.priorities import Priority
-from portal.core.intents.models import target_of
-from portal.core.intents.recording import Requester
-from portal.core.mirror import failure_reasons, single_reads
-from portal.core.mirror.models import Guest
-from portal.core.timers.clock import ClockTime
-from portal.core.ui.times import local
-from portal.core.visits import queries
-from portal.core.visits.models import CodeLink, Visit
+from portal.domain.budget.ledger import BudgetExhausted
+from portal.domain.budget.priorities import Priority
+from portal.domain.intents.models import target_of
+from portal.domain.intents.recording import Requester
+from portal.domain.mirror import failure_reasons, single_reads
+from portal.domain.mirror.models import Guest
+from portal.domain.visits import queries
+from portal.domain.visits.models import CodeLink, Visit
 from tenants import audit
 from tenants.connections.service_clients import current_connection
 from tenants.scope import tenant_scope

@@ -11,9 +11,9 @@ from django.utils.translation import gettext as _
 from fpdf import FPDF
 from segno import QRCode
 
+from portal.base.files import fonts
+from portal.base.ui import qr_drawing
 from portal.codes.badges import Badge
-from portal.core.files import fonts
-from portal.core.ui import qr_drawing
 
 CARD, ACROSS, DOWN = (91.0, 55.0), 2, 5
 A4 = (210.0, 297.0)

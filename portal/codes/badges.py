@@ -12,10 +12,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from segno import QRCode
 
-from portal.core.ui import qr_drawing
-from portal.core.ui.times import local
-from portal.core.visits.models import Stage, Visit
-from portal.core.visits.queries import code_data_by_visit
+from portal.base.ui import qr_drawing
+from portal.base.ui.times import local
+from portal.domain.visits.models import Stage, Visit
+from portal.domain.visits.queries import code_data_by_visit
 from tenants.models import Tenant
 
 MOST_AT_ONCE = 500

@@ -15,12 +15,12 @@ from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from portal.base.ui import qr_drawing
 from portal.codes import actions, badge_drawing, badges
 from portal.codes.badges import CodeHours, CodePhase, hours_of, symbol_of
-from portal.core.intents.recording import Requester
-from portal.core.ui import qr_drawing
-from portal.core.visits.models import Visit
-from portal.core.visits.queries import code_data_of, get_visit
+from portal.domain.intents.recording import Requester
+from portal.domain.visits.models import Visit
+from portal.domain.visits.queries import code_data_of, get_visit
 from tenants.access import TenantRequest, tenant_view
 from tenants.client_addresses import network_of
 from tenants.roles import Permission

@@ -8,14 +8,14 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from accessapi.limits import INFO_MAX
-from portal.core.budget.priorities import Priority
-from portal.core.intents.actions import Requester, dispatch
-from portal.core.intents.models import Intent, target_of
-from portal.core.intents.nonces import Nonce
-from portal.core.intents.recording import IntentDetails, record_intent
-from portal.core.intents.states import Reason
-from portal.core.mirror.models import PassController
 from portal.devices.models import Hold
+from portal.domain.budget.priorities import Priority
+from portal.domain.intents.actions import Requester, dispatch
+from portal.domain.intents.models import Intent, target_of
+from portal.domain.intents.nonces import Nonce
+from portal.domain.intents.recording import IntentDetails, record_intent
+from portal.domain.intents.states import Reason
+from portal.domain.mirror.models import PassController
 from tenants.models import Connection, User
 from tenants.roles import Permission
 from tenants.wording import coded_sentence

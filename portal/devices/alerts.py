@@ -7,15 +7,15 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from accessapi.doors import DoorEvent
-from portal.core.alerts.kinds import AlertKind, Observation, RuleSetting, RuleValues, TenantFilter, tenants_having
-from portal.core.alerts.kinds import register as add
-from portal.core.alerts.log_alerts import find_newest, place_of
-from portal.core.alerts.models import Alert, Severity
-from portal.core.mirror import log_search
-from portal.core.mirror.log_search import RecordFilter
-from portal.core.mirror.models import DoorState, History, PassController
-from portal.core.timers.clock import ClockTime, database_now
+from portal.base.timers.clock import ClockTime, database_now
 from portal.devices.status_reading import door_word_of
+from portal.domain.alerts.kinds import AlertKind, Observation, RuleSetting, RuleValues, TenantFilter, tenants_having
+from portal.domain.alerts.kinds import register as add
+from portal.domain.alerts.log_alerts import find_newest, place_of
+from portal.domain.alerts.models import Alert, Severity
+from portal.domain.mirror import log_search
+from portal.domain.mirror.log_search import RecordFilter
+from portal.domain.mirror.models import DoorState, History, PassController
 from tenants.models import Tenant
 
 

@@ -12,20 +12,20 @@ from django.utils.functional import Promise, cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext, pgettext_lazy
 
-from portal.core.log import visibility
-from portal.core.mirror import door_states, freshness, log_search
-from portal.core.mirror.door_areas import DoorArea, areas_by_door
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import DoorState, History, PassController
-from portal.core.mirror.natural_sort import natural_key
-from portal.core.ui import live_updates
-from portal.core.ui.chips import Chip
-from portal.core.ui.tables import EmptyState
-from portal.core.ui.tables.columns import ListPreferences
-from portal.core.ui.tables.filters import ListAddress
-from portal.core.ui.url_lookup import url_in_tenant
-from portal.core.ui.value_words import join_values
+from portal.base.ui import live_updates
+from portal.base.ui.chips import Chip
+from portal.base.ui.tables import EmptyState
+from portal.base.ui.tables.columns import ListPreferences
+from portal.base.ui.tables.filters import ListAddress
+from portal.base.ui.url_lookup import url_in_tenant
+from portal.base.ui.value_words import join_values
 from portal.devices import queries
+from portal.domain.log import visibility
+from portal.domain.mirror import door_states, freshness, log_search
+from portal.domain.mirror.door_areas import DoorArea, areas_by_door
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import DoorState, History, PassController
+from portal.domain.mirror.natural_sort import natural_key
 from tenants.access import TenantRequest
 
 VIEWS: Mapping[str, tuple[str | Promise, str]] = {

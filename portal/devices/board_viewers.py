@@ -9,7 +9,7 @@ from typing import Any
 from django.db import connection as database
 from django.db.models import QuerySet
 
-from portal.core.timers.clock import ClockTime
+from portal.base.timers.clock import ClockTime
 from portal.devices.models import BoardSight
 from tenants.scope import current_tenant_id
 

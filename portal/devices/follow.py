@@ -3,19 +3,19 @@
 from django.utils.translation import gettext as _
 
 from accessapi.doors import DoorEvent
-from portal.core.budget.priorities import Priority
-from portal.core.cameras import door_command_pictures
-from portal.core.intents import handlers
-from portal.core.intents.handlers import Finding, OutcomeText
-from portal.core.intents.models import Intent
-from portal.core.intents.states import Reason, State
-from portal.core.intents.words import uncertain_text
-from portal.core.mirror import door_states, single_reads
-from portal.core.timers.clock import database_now
-from portal.core.timers.task_queue import enqueue_after_commit
+from portal.base.timers.clock import database_now
+from portal.base.timers.task_queue import enqueue_after_commit
 from portal.devices import holds
 from portal.devices.actions import DoorCommand
 from portal.devices.status_reading import READ_SOON
+from portal.domain.budget.priorities import Priority
+from portal.domain.cameras import door_command_pictures
+from portal.domain.intents import handlers
+from portal.domain.intents.handlers import Finding, OutcomeText
+from portal.domain.intents.models import Intent
+from portal.domain.intents.states import Reason, State
+from portal.domain.intents.words import uncertain_text
+from portal.domain.mirror import door_states, single_reads
 from tenants.connections.service_clients import current_connection
 
 _DOOR_WORDS = {

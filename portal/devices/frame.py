@@ -8,16 +8,16 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from portal.core.mirror import freshness
-from portal.core.mirror.door_states import LOUD_STATES
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import DoorState, PassController
-from portal.core.ui import command_palette, frame
-from portal.core.ui.command_palette import Hit
-from portal.core.ui.frame import Banner
+from portal.base.ui import command_palette, frame
+from portal.base.ui.command_palette import Hit
+from portal.base.ui.frame import Banner
 from portal.devices import holds, queries
 from portal.devices.models import Hold
 from portal.devices.queries import is_held
+from portal.domain.mirror import freshness
+from portal.domain.mirror.door_states import LOUD_STATES
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import DoorState, PassController
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 

@@ -6,9 +6,9 @@ from django.db.models import TextChoices
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from portal.core.intents.nonces import NotSubmitted
-from portal.core.timers.clock import database_now
-from portal.core.ui import times
+from portal.base.timers.clock import database_now
+from portal.base.ui import times
+from portal.domain.intents.nonces import NotSubmitted
 
 LONGEST = timedelta(hours=24)
 _EVENING = 18

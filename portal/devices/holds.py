@@ -13,18 +13,18 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F, Q, QuerySet, Value
 
-from portal.core.intents import actions as intents
-from portal.core.intents.models import Intent, target_of
-from portal.core.intents.nonces import Nonce
-from portal.core.intents.recording import Requester, lock_target, record_intent
-from portal.core.intents.states import NOT_APPLIED, UNDER_WAY, Reason, State
-from portal.core.mirror.models import PassController
-from portal.core.restore import marking
-from portal.core.timers import timer_registry
-from portal.core.timers.clock import ClockTime
-from portal.core.timers.timer_registry import TaskWakeup
+from portal.base.restore import marking
+from portal.base.timers import timer_registry
+from portal.base.timers.clock import ClockTime
+from portal.base.timers.timer_registry import TaskWakeup
 from portal.devices.actions import DoorCommand, intent_values
 from portal.devices.models import OPEN, Hold
+from portal.domain.intents import actions as intents
+from portal.domain.intents.models import Intent, target_of
+from portal.domain.intents.nonces import Nonce
+from portal.domain.intents.recording import Requester, lock_target, record_intent
+from portal.domain.intents.states import NOT_APPLIED, UNDER_WAY, Reason, State
+from portal.domain.mirror.models import PassController
 from tenants.models import Connection, Staff
 from tenants.permission_conditions import holds_permission
 from tenants.roles import Permission

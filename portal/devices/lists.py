@@ -7,11 +7,11 @@ from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from portal.core.mirror.door_areas import areas_by_door
-from portal.core.mirror.models import PassController
-from portal.core.ui.tables import Column, EmptyState, Table
-from portal.core.ui.value_words import add_side, join_values
+from portal.base.ui.tables import Column, EmptyState, Table
+from portal.base.ui.value_words import add_side, join_values
 from portal.devices import queries
+from portal.domain.mirror.door_areas import areas_by_door
+from portal.domain.mirror.models import PassController
 
 
 class DoorList(Table):

@@ -4,7 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from portal.core.intents.models import Intent
+from portal.domain.intents.models import Intent
 from tenants.models import SupportSession, TenantModel
 
 

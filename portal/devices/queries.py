@@ -9,21 +9,21 @@ from django.utils.translation import gettext as _
 
 from accessapi.doors import DoorEvent
 from accessapi.overrides import States
-from portal.core.intents import queries as intents
-from portal.core.intents.models import Intent, target_of
-from portal.core.intents.states import UNDER_WAY, Reason, State
-from portal.core.log import visibility
-from portal.core.log.recent_records import RecentRecords
-from portal.core.mirror import door_states, freshness
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import DoorState, History, PassController
-from portal.core.timers.clock import database_now
-from portal.core.ui import live_updates
-from portal.core.ui.chips import CHIPS, Chip
-from portal.core.ui.tables import EmptyState
-from portal.core.ui.times import local
-from portal.core.ui.value_words import join_sentences, join_values, service_word
+from portal.base.timers.clock import database_now
+from portal.base.ui import live_updates
+from portal.base.ui.chips import CHIPS, Chip
+from portal.base.ui.tables import EmptyState
+from portal.base.ui.times import local
+from portal.base.ui.value_words import join_sentences, join_values, service_word
 from portal.devices.models import Hold
+from portal.domain.intents import queries as intents
+from portal.domain.intents.models import Intent, target_of
+from portal.domain.intents.states import UNDER_WAY, Reason, State
+from portal.domain.log import visibility
+from portal.domain.log.recent_records import RecentRecords
+from portal.domain.mirror import door_states, freshness
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import DoorState, History, PassController
 from tenants.access import Access, TenantRequest
 from tenants.postgresql.date_limits import moment_from_json
 

@@ -18,19 +18,19 @@ from accessapi.doors import DoorEvent
 from accessapi.errors import NotFound, ServiceError
 from accessapi.operations import CallClass
 from accessapi.overrides import States
-from portal.core.budget import ledger
-from portal.core.budget.ledger import BudgetExhausted
-from portal.core.budget.priorities import Priority
-from portal.core.mirror import door_states, events, single_reads
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import DoorState, History, PassController
-from portal.core.mirror.models.places import IS_READ_SOON
-from portal.core.timers import rounds, timer_registry
-from portal.core.timers.clock import ClockTime
-from portal.core.timers.task_queue import enqueue_after_commit
-from portal.core.timers.timer_registry import TaskWakeup
+from portal.base.timers import rounds, timer_registry
+from portal.base.timers.clock import ClockTime
+from portal.base.timers.task_queue import enqueue_after_commit
+from portal.base.timers.timer_registry import TaskWakeup
 from portal.devices import board_viewers
 from portal.devices.models import BoardSight
+from portal.domain.budget import ledger
+from portal.domain.budget.ledger import BudgetExhausted
+from portal.domain.budget.priorities import Priority
+from portal.domain.mirror import door_states, events, single_reads
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import DoorState, History, PassController
+from portal.domain.mirror.models.places import IS_READ_SOON
 from tenants.connections.service_clients import current_connection
 from tenants.models import Connection, Tenant
 

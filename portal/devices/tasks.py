@@ -1,7 +1,7 @@
 """Tasks that read doors and end holds."""
 
+from portal.base.timers.celery_app import portal_task
 from portal.devices import holds, status_reading
-from portal.site.celery import portal_task
 from tenants.scope import tenant_scope
 
 

@@ -11,22 +11,22 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from portal.core.budget.priorities import Priority
-from portal.core.intents import nonces
-from portal.core.intents.form_handling import ErrorsAsMessages, address_of, submit_once
-from portal.core.intents.models import Intent
-from portal.core.intents.nonces import Nonce, NotSubmitted
-from portal.core.intents.recording import Requester
-from portal.core.log.recent_records import RecentRecords
-from portal.core.mirror import single_reads
-from portal.core.mirror.door_areas import areas_by_door
-from portal.core.mirror.models import PassController
-from portal.core.mirror.queries import get_door
-from portal.core.ui import live_updates
+from portal.base.ui import live_updates
 from portal.devices import actions, board, board_viewers, hold_ends, holds, queries
 from portal.devices.actions import DoorCommand
 from portal.devices.lists import DoorList
 from portal.devices.wall import DoorWall
+from portal.domain.budget.priorities import Priority
+from portal.domain.intents import nonces
+from portal.domain.intents.form_handling import ErrorsAsMessages, address_of, submit_once
+from portal.domain.intents.models import Intent
+from portal.domain.intents.nonces import Nonce, NotSubmitted
+from portal.domain.intents.recording import Requester
+from portal.domain.log.recent_records import RecentRecords
+from portal.domain.mirror import single_reads
+from portal.domain.mirror.door_areas import areas_by_door
+from portal.domain.mirror.models import PassController
+from portal.domain.mirror.queries import get_door
 from tenants import interrupted_requests, pending_commands
 from tenants.access import TenantRequest, tenant_view
 from tenants.connections.service_clients import current_connection

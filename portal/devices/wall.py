@@ -2,8 +2,8 @@
 
 from django.utils.functional import cached_property
 
-from portal.core.mirror.models import PassController
 from portal.devices.board import DoorBoard, DoorTile
+from portal.domain.mirror.models import PassController
 
 # The room of a 1920 by 1080 screen, counted in small tiles; the room of a large tile; the most large tiles.
 ROOM, URGENT_SPACE, MOST_URGENT = 102, 12, 8

@@ -9,9 +9,9 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import get_language
 
-from portal.core.intents.recording import Requester
-from portal.core.timers.clock import ClockTime, database_now
-from portal.core.ui.times import TOKYO, local
+from portal.base.timers.clock import ClockTime, database_now
+from portal.base.ui.times import TOKYO, local
+from portal.domain.intents.recording import Requester
 from portal.evidence import rules, store
 from portal.evidence.models import EvidenceSettings, Export, Incident, Item, LegalHold, StoredFile
 from portal.evidence.rules import NotDone

@@ -6,10 +6,10 @@ from datetime import timedelta
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from portal.core.alerts.kinds import AlertKind, Observation, RuleSetting, RuleValues, tenants_having
-from portal.core.alerts.kinds import register as add
-from portal.core.alerts.models import Severity
-from portal.core.timers.clock import ClockTime, database_now
+from portal.base.timers.clock import ClockTime, database_now
+from portal.domain.alerts.kinds import AlertKind, Observation, RuleSetting, RuleValues, tenants_having
+from portal.domain.alerts.kinds import register as add
+from portal.domain.alerts.models import Severity
 from portal.evidence import fetching
 from portal.evidence.models import Item
 from tenants.models import Tenant

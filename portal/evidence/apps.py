@@ -6,9 +6,9 @@ class EvidenceConfig(AppConfig):
     label = "evidence"
 
     def ready(self) -> None:
-        from portal.core.safety import rules
-        from portal.core.timers import timer_registry
-        from portal.core.timers.scaled_pauses import scaled_seconds
+        from portal.base.timers import timer_registry
+        from portal.base.timers.scaled_pauses import scaled_seconds
+        from portal.domain.safety import rules
         from portal.evidence import alerts, backups, exporting, fetching, panel, retention, store
 
         timer_registry.register(

@@ -7,11 +7,11 @@ from typing import Any
 from accessapi.limits import HISTORY_RETENTION_DAYS, VIDEO_RETENTION_DAYS
 from accessapi.permissions import AreaPlace, Holidays, KeyPlace
 from accessapi.resources.tenants import HolidaySettings
-from portal.core.cameras.models import Camera
-from portal.core.intents.models import Intent
-from portal.core.mirror import queries
-from portal.core.mirror.models import History, Member
-from portal.core.ui.times import local
+from portal.base.ui.times import local
+from portal.domain.cameras.models import Camera
+from portal.domain.intents.models import Intent
+from portal.domain.mirror import queries
+from portal.domain.mirror.models import History, Member
 from portal.evidence.models import Item
 from portal.explain.answers import AccessAnswer
 from portal.explain.changes_since import ChangesSince

@@ -6,8 +6,8 @@ from django.contrib.auth.decorators import login_not_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
-from portal.core.intents.recording import Requester
-from portal.core.ui.url_lookup import get_row_or_404
+from portal.base.ui.url_lookup import get_row_or_404
+from portal.domain.intents.recording import Requester
 from portal.evidence import actions, store
 from portal.evidence.views import apply, incident_or_404
 from tenants.access import TenantRequest, tenant_view

@@ -18,10 +18,10 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
-from portal.core.files.writing import render_csv_lines
-from portal.core.timers.clock import ClockTime
-from portal.core.timers.timer_registry import TaskWakeup
-from portal.core.ui.times import local
+from portal.base.files.writing import render_csv_lines
+from portal.base.timers.clock import ClockTime
+from portal.base.timers.timer_registry import TaskWakeup
+from portal.base.ui.times import local
 from portal.evidence import store, time_stamps
 from portal.evidence.archive import Archive
 from portal.evidence.item_words import ItemWords, words_of

@@ -13,13 +13,13 @@ from django.db import connection as database
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from accessapi.errors import ServiceError
-from portal.core.budget.ledger import BudgetExhausted
-from portal.core.budget.priorities import Priority
-from portal.core.cameras import clips, media, pictures
-from portal.core.cameras.models import Camera, Clip, Picture
-from portal.core.mirror.models import History
-from portal.core.timers.clock import ClockTime, database_now
-from portal.core.timers.timer_registry import TaskWakeup
+from portal.base.timers.clock import ClockTime, database_now
+from portal.base.timers.timer_registry import TaskWakeup
+from portal.domain.budget.ledger import BudgetExhausted
+from portal.domain.budget.priorities import Priority
+from portal.domain.cameras import clips, media, pictures
+from portal.domain.cameras.models import Camera, Clip, Picture
+from portal.domain.mirror.models import History
 from portal.evidence import store
 from portal.evidence.models import Item, LegalHold, StoredFile
 from tenants import audit

@@ -8,11 +8,11 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from portal.core.cameras import recordings
-from portal.core.cameras.models import Camera
-from portal.core.ui.edit_conflicts import ConflictForm
-from portal.core.ui.inputs import line_field, moment_field, set_choices, validate_multiline
-from portal.core.ui.times import local
+from portal.base.ui.edit_conflicts import ConflictForm
+from portal.base.ui.inputs import line_field, moment_field, set_choices, validate_multiline
+from portal.base.ui.times import local
+from portal.domain.cameras import recordings
+from portal.domain.cameras.models import Camera
 from portal.evidence.models import NOTE_MAX, TITLE_MAX, Incident
 
 DAYS_LEAST, DAYS_MOST = 30, 3_650

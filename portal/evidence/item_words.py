@@ -7,10 +7,10 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from portal.core.cameras.pictures import trouble_text
-from portal.core.intents.states import State
-from portal.core.ui import value_words
-from portal.core.ui.times import local
+from portal.base.ui import value_words
+from portal.base.ui.times import local
+from portal.domain.cameras.pictures import trouble_text
+from portal.domain.intents.states import State
 from portal.evidence.collecting import answer_of
 from portal.evidence.models import Item
 

@@ -12,10 +12,10 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from portal.core.timers.clock import ClockTime
-from portal.core.ui.tables import Column, EmptyState, Table
-from portal.core.ui.tables.filters import Filter
-from portal.core.ui.times import time_tag
+from portal.base.timers.clock import ClockTime
+from portal.base.ui.tables import Column, EmptyState, Table
+from portal.base.ui.tables.filters import Filter
+from portal.base.ui.times import time_tag
 from portal.evidence.models import Incident, Item, LegalHold
 from tenants.access import TenantRequest
 from tenants.roles import Permission

@@ -5,8 +5,8 @@ import re
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
-from portal.core.intents.recording import Requester
-from portal.core.ui.url_lookup import get_row_or_404
+from portal.base.ui.url_lookup import get_row_or_404
+from portal.domain.intents.recording import Requester
 from portal.evidence import actions, store
 from portal.evidence.exporting import items_of
 from portal.evidence.views import incident_or_404

@@ -4,7 +4,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
-from portal.core.ui import panels
+from portal.base.ui import panels
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 

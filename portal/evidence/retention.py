@@ -8,13 +8,13 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
-from portal.core.intents.recording import Requester
-from portal.core.safety import changing
-from portal.core.safety.changing import ChangeResult
-from portal.core.safety.rules import SafetyRule, SettingValues
-from portal.core.timers.clock import ClockTime, database_now
-from portal.core.timers.timer_registry import TaskWakeup
-from portal.core.ui.times import local
+from portal.base.timers.clock import ClockTime, database_now
+from portal.base.timers.timer_registry import TaskWakeup
+from portal.base.ui.times import local
+from portal.domain.intents.recording import Requester
+from portal.domain.safety import changing
+from portal.domain.safety.changing import ChangeResult
+from portal.domain.safety.rules import SafetyRule, SettingValues
 from portal.evidence import rules, store
 from portal.evidence.actions import DEFAULT_DAYS
 from portal.evidence.models import EvidenceSettings, Incident, LegalHold, StoredFile

@@ -11,16 +11,16 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from portal.core.cameras.models import Camera
-from portal.core.intents import queries as intent_queries
-from portal.core.intents.models import Intent
-from portal.core.intents.recording import Requester
-from portal.core.log import visibility
-from portal.core.mirror import log_search, queries
-from portal.core.mirror.coverage import load_coverage
-from portal.core.mirror.models import History
-from portal.core.ui.times import local
-from portal.core.ui.url_lookup import get_row_or_404, is_row_number
+from portal.base.ui.times import local
+from portal.base.ui.url_lookup import get_row_or_404, is_row_number
+from portal.domain.cameras.models import Camera
+from portal.domain.intents import queries as intent_queries
+from portal.domain.intents.models import Intent
+from portal.domain.intents.recording import Requester
+from portal.domain.log import visibility
+from portal.domain.mirror import log_search, queries
+from portal.domain.mirror.coverage import load_coverage
+from portal.domain.mirror.models import History
 from portal.evidence import actions, collecting, rules
 from portal.evidence.forms import ChooseForm, PictureForm
 from portal.evidence.item_words import words_of

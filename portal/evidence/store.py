@@ -24,9 +24,9 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, StreamingHttpResponse
 from django.utils.http import content_disposition_header
 
-from portal.core.timers import timer_registry
-from portal.core.timers.clock import ClockTime, database_now
-from portal.core.timers.timer_registry import DueRows
+from portal.base.timers import timer_registry
+from portal.base.timers.clock import ClockTime, database_now
+from portal.base.timers.timer_registry import DueRows
 from portal.evidence.models import StoredFile
 from tenants.reauthentication import require_proof_for_file
 from tenants.scope import across_tenants, current_tenant_id

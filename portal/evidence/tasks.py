@@ -1,7 +1,7 @@
 """Tasks that fetch video and pictures, write exports, and delete incidents after their time."""
 
+from portal.base.timers.celery_app import portal_task
 from portal.evidence import exporting, fetching, retention
-from portal.site.celery import portal_task
 from tenants.scope import tenant_scope
 
 

@@ -16,11 +16,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from portal.core.cameras import usage
-from portal.core.intents.recording import Requester
-from portal.core.safety.feedback import change_with_feedback
-from portal.core.ui import live_updates
-from portal.core.ui.url_lookup import get_row_or_404, is_row_number
+from portal.base.ui import live_updates
+from portal.base.ui.url_lookup import get_row_or_404, is_row_number
+from portal.domain.cameras import usage
+from portal.domain.intents.recording import Requester
+from portal.domain.safety.feedback import change_with_feedback
 from portal.evidence import actions, retention, rules
 from portal.evidence.exporting import items_of
 from portal.evidence.forms import CloseForm, EditForm, HoldForm, IncidentForm, NoteForm, SettingsForm, initial_values

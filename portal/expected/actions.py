@@ -11,17 +11,17 @@ from django.db.models.functions import Coalesce
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from portal.core.budget.priorities import Priority
-from portal.core.intents.models import Intent
-from portal.core.intents.nonces import Nonce
-from portal.core.intents.recording import Requester
-from portal.core.jobs import actions, row_executor, row_storage
-from portal.core.jobs.kinds import AuditDescription, JobKind, Skip, Wait
-from portal.core.jobs.models import Job, Row
-from portal.core.jobs.row_storage import NewRow
-from portal.core.jobs.states import JobState, RowState
-from portal.core.timers.clock import ClockTime
-from portal.core.visits.models import Visit
+from portal.base.timers.clock import ClockTime
+from portal.domain.budget.priorities import Priority
+from portal.domain.intents.models import Intent
+from portal.domain.intents.nonces import Nonce
+from portal.domain.intents.recording import Requester
+from portal.domain.jobs import actions, row_executor, row_storage
+from portal.domain.jobs.kinds import AuditDescription, JobKind, Skip, Wait
+from portal.domain.jobs.models import Job, Row
+from portal.domain.jobs.row_storage import NewRow
+from portal.domain.jobs.states import JobState, RowState
+from portal.domain.visits.models import Visit
 from portal.expected import dry_run, words
 from portal.expected.queries import KIND, list_number
 from portal.expected.row_parsing import order_from_json, order_to_json

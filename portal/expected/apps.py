@@ -6,7 +6,7 @@ class ExpectedConfig(AppConfig):
     label = "expected"
 
     def ready(self) -> None:
-        from portal.core.jobs import kinds
+        from portal.domain.jobs import kinds
         from portal.expected import actions
         from portal.today import erasing as visits
 

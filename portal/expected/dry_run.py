@@ -8,10 +8,10 @@ from typing import Any
 from django.core.files.uploadedfile import UploadedFile
 from django.utils import timezone
 
-from portal.core.files import file_limits, reading
-from portal.core.files.file_limits import FileFault
-from portal.core.jobs.states import Action
-from portal.core.visits.models import Stage, Visit
+from portal.base.files import file_limits, reading
+from portal.base.files.file_limits import FileFault
+from portal.domain.jobs.states import Action
+from portal.domain.visits.models import Stage, Visit
 from portal.expected.row_parsing import Lookups, ParsedRow, Problem, column_places, parse_row, texts_of
 from portal.guests.issuing import CodeOrder
 from tenants import vault

@@ -11,15 +11,15 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from portal.core.jobs import kinds
-from portal.core.jobs.lists import LINE_COLUMN, JobRows, job_chip
-from portal.core.jobs.models import Job, Row
-from portal.core.jobs.states import Action, RowState
-from portal.core.ui.chips import Chip
-from portal.core.ui.tables.columns import EMPTY_CELL, Column, EmptyState
-from portal.core.ui.tables.table import Table
-from portal.core.ui.times import local
-from portal.core.visits.models import Visit
+from portal.base.ui.chips import Chip
+from portal.base.ui.tables.columns import EMPTY_CELL, Column, EmptyState
+from portal.base.ui.tables.table import Table
+from portal.base.ui.times import local
+from portal.domain.jobs import kinds
+from portal.domain.jobs.lists import LINE_COLUMN, JobRows, job_chip
+from portal.domain.jobs.models import Job, Row
+from portal.domain.jobs.states import Action, RowState
+from portal.domain.visits.models import Visit
 from portal.expected import words
 
 _ACTION_CHIPS = {

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest
 
-from portal.core.jobs.models import Job, Row
-from portal.core.jobs.queries import with_problem_flags
-from portal.core.jobs.states import RowState
-from portal.core.visits.models import Visit
+from portal.domain.jobs.models import Job, Row
+from portal.domain.jobs.queries import with_problem_flags
+from portal.domain.jobs.states import RowState
+from portal.domain.visits.models import Visit
 
 KIND = "expected"
 

@@ -11,16 +11,16 @@ from django.utils.translation import gettext_lazy as _
 
 from accessapi.limits import JST
 from accessapi.resources.guests import GuestCreate
-from portal.core.files.date_parsing import parse_day, parse_moment, parse_time
-from portal.core.files.writing import is_reason_heading
-from portal.core.files.xlsx_reading import LOST_DIGITS
-from portal.core.mirror import queries as mirror
-from portal.core.mirror.fields import guests
-from portal.core.mirror.fields.field import SheetColumn, columns_by_heading, find_faults, heading_key
-from portal.core.mirror.fields.guests import AREAS, EMAIL, END, GRACE, GUEST_NAME, KEYS, REMARKS, START
-from portal.core.mirror.text_folding import fold
-from portal.core.ui import inputs
-from portal.core.visits.models import Preset
+from portal.base.files.date_parsing import parse_day, parse_moment, parse_time
+from portal.base.files.writing import is_reason_heading
+from portal.base.files.xlsx_reading import LOST_DIGITS
+from portal.base.ui import inputs
+from portal.domain.mirror import queries as mirror
+from portal.domain.mirror.fields import guests
+from portal.domain.mirror.fields.field import SheetColumn, columns_by_heading, find_faults, heading_key
+from portal.domain.mirror.fields.guests import AREAS, EMAIL, END, GRACE, GUEST_NAME, KEYS, REMARKS, START
+from portal.domain.mirror.text_folding import fold
+from portal.domain.visits.models import Preset
 from portal.guests import hours
 from portal.guests.issuing import CodeOrder
 from portal.guests.places import Host

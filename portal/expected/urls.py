@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from portal.core.jobs.views import job_urls
+from portal.domain.jobs.views import job_urls
 from portal.expected import views
 
 _LIST = "expected/<int:job_id>/"

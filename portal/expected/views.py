@@ -6,18 +6,18 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
+from portal.base.files.file_limits import FileFault
 from portal.codes.badges import upcoming_visits
 from portal.codes.views import badges_pdf
-from portal.core.files.file_limits import FileFault
-from portal.core.intents import nonces
-from portal.core.intents.recording import Requester
-from portal.core.jobs import costs, kinds, views
-from portal.core.jobs import queries as jobs
-from portal.core.jobs.models import Job
-from portal.core.jobs.pages import JobPage, render_started_job, render_table, tabs_of
-from portal.core.jobs.states import Action, JobState
-from portal.core.jobs.views import JobPages
-from portal.core.visits.models import DeskSettings
+from portal.domain.intents import nonces
+from portal.domain.intents.recording import Requester
+from portal.domain.jobs import costs, kinds, views
+from portal.domain.jobs import queries as jobs
+from portal.domain.jobs.models import Job
+from portal.domain.jobs.pages import JobPage, render_started_job, render_table, tabs_of
+from portal.domain.jobs.states import Action, JobState
+from portal.domain.jobs.views import JobPages
+from portal.domain.visits.models import DeskSettings
 from portal.expected import actions, queries, row_parsing, words
 from portal.expected.forms import UploadForm
 from portal.expected.lists import CheckedRows, GuestLists, SentRows

@@ -7,15 +7,15 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from accessapi.meanings import RefusalCause
-from portal.core.files.file_limits import fault_text
-from portal.core.intents.models import Intent
-from portal.core.intents.states import UNDER_WAY, Reason, State
-from portal.core.jobs import lists
-from portal.core.jobs.models import Row
-from portal.core.jobs.words import problem_texts
-from portal.core.ui.chips import Chip
-from portal.core.ui.times import local
-from portal.core.ui.value_words import join_sentences
+from portal.base.files.file_limits import fault_text
+from portal.base.ui.chips import Chip
+from portal.base.ui.times import local
+from portal.base.ui.value_words import join_sentences
+from portal.domain.intents.models import Intent
+from portal.domain.intents.states import UNDER_WAY, Reason, State
+from portal.domain.jobs import lists
+from portal.domain.jobs.models import Row
+from portal.domain.jobs.words import problem_texts
 from portal.expected.row_parsing import BY_NAME
 from tenants.models import current_tenant
 

@@ -14,8 +14,8 @@ from django.utils.translation import ngettext
 
 from accessapi.permissions import AreaPlace, Decision, DecisionRule, Holidays, phrase_pass
 from accessapi.permissions.opening_hours import DecisionSpan, OpeningHours
-from portal.core.mirror.models import UNREADABLE, Member
-from portal.core.ui.times import local
+from portal.base.ui.times import local
+from portal.domain.mirror.models import UNREADABLE, Member
 from portal.explain.questions import CheckedPlace
 from tenants.models import Connection
 

@@ -14,17 +14,17 @@ from django.urls import reverse
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
-from portal.core.intents.models import Intent, target_of
-from portal.core.intents.states import State
-from portal.core.jobs import kinds
-from portal.core.jobs import words as bulk_words
-from portal.core.jobs.models import Row
-from portal.core.jobs.states import RowState
-from portal.core.log import visibility
-from portal.core.mirror.coverage import Coverage, load_coverage
-from portal.core.mirror.fields.members import CARD, DOORS_AND_KEYS, END, QR, START
-from portal.core.mirror.models import History, Member, RightsChange
-from portal.core.rights import places, words
+from portal.domain.intents.models import Intent, target_of
+from portal.domain.intents.states import State
+from portal.domain.jobs import kinds
+from portal.domain.jobs import words as bulk_words
+from portal.domain.jobs.models import Row
+from portal.domain.jobs.states import RowState
+from portal.domain.log import visibility
+from portal.domain.mirror.coverage import Coverage, load_coverage
+from portal.domain.mirror.fields.members import CARD, DOORS_AND_KEYS, END, QR, START
+from portal.domain.mirror.models import History, Member, RightsChange
+from portal.domain.rights import places, words
 from portal.explain.questions import CheckedPlace
 from tenants.access import Access
 from tenants.models import AuditEntry

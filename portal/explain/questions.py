@@ -16,10 +16,10 @@ from django.utils.translation import gettext as _
 
 from accessapi.limits import JST
 from accessapi.permissions import AreaPlace, KeyPlace
-from portal.core.mirror import member_search
-from portal.core.mirror.models import Member
-from portal.core.rights.places import PlaceNames, load_place_names
-from portal.core.ui.times import local, parse_moment
+from portal.base.ui.times import local, parse_moment
+from portal.domain.mirror import member_search
+from portal.domain.mirror.models import Member
+from portal.domain.rights.places import PlaceNames, load_place_names
 from tenants.access import TenantRequest
 
 MOST_MEMBERS = 12

@@ -7,9 +7,9 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
-from portal.core.mirror import queries
-from portal.core.mirror.models import Member
-from portal.core.mirror.single_reads import ReadFailed, read_member_for_page
+from portal.domain.mirror import queries
+from portal.domain.mirror.models import Member
+from portal.domain.mirror.single_reads import ReadFailed, read_member_for_page
 from portal.explain import changes_since, week
 from portal.explain.answers import AccessAnswer
 from portal.explain.questions import Question

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from accessapi.permissions import Holidays
 from accessapi.permissions.opening_hours import OpeningHours
-from portal.core.ui.times import local
+from portal.base.ui.times import local
 
 
 @dataclass(frozen=True)

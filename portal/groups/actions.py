@@ -1,10 +1,10 @@
 """Changes of groups that staff request from the service: create and rename. The specification has no deletion."""
 
-from portal.core.intents.actions import Requester, submit
-from portal.core.intents.models import Intent, target_of
-from portal.core.intents.nonces import Nonce
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import Group, MirrorState
+from portal.domain.intents.actions import Requester, submit
+from portal.domain.intents.models import Intent, target_of
+from portal.domain.intents.nonces import Nonce
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import Group, MirrorState
 from tenants.roles import Permission
 from tenants.wording import coded_sentence
 

@@ -6,16 +6,16 @@ from datetime import datetime
 from typing import Any
 
 from accessapi.limits import PAGE_MAX
-from portal.core.budget.client import client
-from portal.core.budget.priorities import Priority
-from portal.core.intents import absence_proofs, handlers
-from portal.core.intents.handlers import Finding
-from portal.core.intents.models import Intent, target_of
-from portal.core.intents.states import State
-from portal.core.mirror import local_writes, sync_schedule
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.timers.clock import database_now
-from portal.core.ui.times import local
+from portal.base.timers.clock import database_now
+from portal.base.ui.times import local
+from portal.domain.budget.client import client
+from portal.domain.budget.priorities import Priority
+from portal.domain.intents import absence_proofs, handlers
+from portal.domain.intents.handlers import Finding
+from portal.domain.intents.models import Intent, target_of
+from portal.domain.intents.states import State
+from portal.domain.mirror import local_writes, sync_schedule
+from portal.domain.mirror.kinds import MirrorKind
 from tenants.connections.service_clients import current_connection
 
 

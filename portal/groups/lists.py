@@ -9,18 +9,18 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from portal.core.files.writing import KINDS
-from portal.core.jobs.lists import selection_actions
-from portal.core.mirror import freshness, member_search, queries
-from portal.core.mirror.fields.members import CODE, END, NAME
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import Group, Member, MirrorState
-from portal.core.mirror.text_folding import fold
-from portal.core.rights import member_rights
-from portal.core.ui.chips import Chip
-from portal.core.ui.tables import Column, EmptyState, Table
-from portal.core.ui.tables.filters import ListAddress
-from portal.core.ui.url_lookup import ServiceId
+from portal.base.files.writing import KINDS
+from portal.base.ui.chips import Chip
+from portal.base.ui.tables import Column, EmptyState, Table
+from portal.base.ui.tables.filters import ListAddress
+from portal.base.ui.url_lookup import ServiceId
+from portal.domain.jobs.lists import selection_actions
+from portal.domain.mirror import freshness, member_search, queries
+from portal.domain.mirror.fields.members import CODE, END, NAME
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import Group, Member, MirrorState
+from portal.domain.mirror.text_folding import fold
+from portal.domain.rights import member_rights
 from portal.groups.rights_comparison import RightsComparison
 from tenants.access import TenantRequest
 from tenants.roles import Permission

@@ -11,10 +11,10 @@ from typing import Any
 
 from django.db.models import Count, Min, Q, QuerySet
 
-from portal.core.mirror import queries
-from portal.core.mirror.background_reads import prioritise_members
-from portal.core.mirror.models import Group, Member
-from portal.core.rights import member_rights, places, words
+from portal.domain.mirror import queries
+from portal.domain.mirror.background_reads import prioritise_members
+from portal.domain.mirror.models import Group, Member
+from portal.domain.rights import member_rights, places, words
 
 # The most members (first by name) and the most notations to compare; the page says so if there are more.
 MOST_MEMBERS = 5000

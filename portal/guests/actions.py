@@ -11,14 +11,14 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Max
 
-from portal.core.intents.actions import dispatch, stop
-from portal.core.intents.models import Intent, target_of
-from portal.core.intents.nonces import Nonce, NotSubmitted
-from portal.core.intents.recording import Requester, record_intent
-from portal.core.mirror.fields.guests import AREAS, CODE, GUEST, KEYS
-from portal.core.mirror.fields.values import NEW_MASK, OLD_MASK
-from portal.core.mirror.text_folding import fold
-from portal.core.visits.models import Preset, Visit
+from portal.domain.intents.actions import dispatch, stop
+from portal.domain.intents.models import Intent, target_of
+from portal.domain.intents.nonces import Nonce, NotSubmitted
+from portal.domain.intents.recording import Requester, record_intent
+from portal.domain.mirror.fields.guests import AREAS, CODE, GUEST, KEYS
+from portal.domain.mirror.fields.values import NEW_MASK, OLD_MASK
+from portal.domain.mirror.text_folding import fold
+from portal.domain.visits.models import Preset, Visit
 from portal.guests.places import Host
 from tenants import audit
 from tenants.roles import Permission

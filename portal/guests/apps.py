@@ -6,8 +6,8 @@ class GuestsConfig(AppConfig):
     label = "guests_pages"  # the models of visits are in an app named "guests" already
 
     def ready(self) -> None:
-        from portal.core.restore import marking
-        from portal.core.timers import timer_registry
+        from portal.base.restore import marking
+        from portal.base.timers import timer_registry
         from portal.guests import deactivation, follow, frame, naming
         from tenants.signals import connected
 

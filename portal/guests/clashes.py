@@ -13,8 +13,8 @@ from django.db import connection
 from django.db.models import Case, Q, When
 from django.utils import timezone
 
-from portal.core.intents.nonces import NotSubmitted
-from portal.core.visits.models import Stage, Visit
+from portal.domain.intents.nonces import NotSubmitted
+from portal.domain.visits.models import Stage, Visit
 from tenants.scope import current_tenant_id
 
 

@@ -18,20 +18,20 @@ from django.db.models import F, Q, QuerySet
 from accessapi.errors import NotFound, ServiceError
 from accessapi.resources import write_moment
 from accessapi.resources.guests import Guest
-from portal.core.budget.ledger import BudgetExhausted
-from portal.core.budget.priorities import Priority
-from portal.core.intents import absence_proofs, actions
-from portal.core.intents.actions import Requester
-from portal.core.intents.models import Intent, target_of
-from portal.core.intents.nonces import Nonce
-from portal.core.intents.states import UNDER_WAY, Reason, State
-from portal.core.mirror import single_reads
-from portal.core.mirror.fields.guests import GUEST
-from portal.core.restore import marking
-from portal.core.timers.clock import ClockTime, database_now
-from portal.core.timers.timer_registry import TaskWakeup
-from portal.core.visits.models import Stage, Visit
-from portal.core.visits.queries import UNCONFIRMED
+from portal.base.restore import marking
+from portal.base.timers.clock import ClockTime, database_now
+from portal.base.timers.timer_registry import TaskWakeup
+from portal.domain.budget.ledger import BudgetExhausted
+from portal.domain.budget.priorities import Priority
+from portal.domain.intents import absence_proofs, actions
+from portal.domain.intents.actions import Requester
+from portal.domain.intents.models import Intent, target_of
+from portal.domain.intents.nonces import Nonce
+from portal.domain.intents.states import UNDER_WAY, Reason, State
+from portal.domain.mirror import single_reads
+from portal.domain.mirror.fields.guests import GUEST
+from portal.domain.visits.models import Stage, Visit
+from portal.domain.visits.queries import UNCONFIRMED
 from portal.guests import deactivation_ways, hours
 from tenants import audit
 from tenants.connections.service_clients import current_connection

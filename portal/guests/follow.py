@@ -10,20 +10,20 @@ from accessapi.errors import NotFound
 from accessapi.limits import JST, PAGE_MAX
 from accessapi.resources import write_moment
 from accessapi.resources.guests import Guest
-from portal.core.budget.client import client
-from portal.core.budget.priorities import Priority
-from portal.core.intents import absence_proofs, handlers
-from portal.core.intents.handlers import Finding
-from portal.core.intents.models import Intent, target_of
-from portal.core.intents.states import NOT_APPLIED, State
-from portal.core.jobs import row_executor
-from portal.core.mirror import events, guest_list, local_guest_writes, single_reads, sync_schedule
-from portal.core.mirror.fields.guests import GUEST, values_from_read
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.text_folding import fold
-from portal.core.timers.clock import ClockTime, database_now
-from portal.core.visits import checking_in, visit_status
-from portal.core.visits.models import CodeLink, Stage, Visit
+from portal.base.timers.clock import ClockTime, database_now
+from portal.domain.budget.client import client
+from portal.domain.budget.priorities import Priority
+from portal.domain.intents import absence_proofs, handlers
+from portal.domain.intents.handlers import Finding
+from portal.domain.intents.models import Intent, target_of
+from portal.domain.intents.states import NOT_APPLIED, State
+from portal.domain.jobs import row_executor
+from portal.domain.mirror import events, guest_list, local_guest_writes, single_reads, sync_schedule
+from portal.domain.mirror.fields.guests import GUEST, values_from_read
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.text_folding import fold
+from portal.domain.visits import checking_in, visit_status
+from portal.domain.visits.models import CodeLink, Stage, Visit
 from portal.guests import deactivation
 from tenants.connections.service_clients import current_connection
 from tenants.models import Tenant

@@ -8,16 +8,16 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from portal.core.intents.states import Reason
-from portal.core.mirror import freshness
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.ui import command_palette, frame
-from portal.core.ui.command_palette import Hit
-from portal.core.ui.frame import Banner
-from portal.core.ui.times import local
-from portal.core.visits import queries
-from portal.core.visits.models import Visit
-from portal.core.visits.rows import visit_url
+from portal.base.ui import command_palette, frame
+from portal.base.ui.command_palette import Hit
+from portal.base.ui.frame import Banner
+from portal.base.ui.times import local
+from portal.domain.intents.states import Reason
+from portal.domain.mirror import freshness
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.visits import queries
+from portal.domain.visits.models import Visit
+from portal.domain.visits.rows import visit_url
 from portal.guests import deactivation
 from tenants.access import TenantRequest
 from tenants.roles import Permission

@@ -10,7 +10,7 @@ from datetime import date, datetime, time, timedelta
 from django.utils import timezone
 
 from accessapi.limits import JST
-from portal.core.visits.models import Preset
+from portal.domain.visits.models import Preset
 
 # The length of a code without presets.
 DEFAULT_DURATION = timedelta(hours=2)

@@ -11,12 +11,13 @@ from typing import Any
 from django.db import transaction
 
 from accessapi.resources import write_moment
-from portal.core.budget.priorities import Priority
-from portal.core.intents.actions import dispatch
-from portal.core.intents.models import Intent
-from portal.core.intents.nonces import Nonce
-from portal.core.intents.recording import Requester, record_intent
-from portal.core.mirror.fields.guests import (
+from portal.base.timers.clock import database_now
+from portal.domain.budget.priorities import Priority
+from portal.domain.intents.actions import dispatch
+from portal.domain.intents.models import Intent
+from portal.domain.intents.nonces import Nonce
+from portal.domain.intents.recording import Requester, record_intent
+from portal.domain.mirror.fields.guests import (
     AREAS,
     CODE,
     EMAIL,
@@ -30,10 +31,9 @@ from portal.core.mirror.fields.guests import (
     RESERVE,
     START,
 )
-from portal.core.mirror.models import Guest
-from portal.core.mirror.text_folding import fold
-from portal.core.timers.clock import database_now
-from portal.core.visits.models import By, Preset, Stage, Visit
+from portal.domain.mirror.models import Guest
+from portal.domain.mirror.text_folding import fold
+from portal.domain.visits.models import By, Preset, Stage, Visit
 from portal.guests import clashes
 from portal.guests.clashes import NamedHours
 from portal.guests.places import Host, Keys

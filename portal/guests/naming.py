@@ -6,11 +6,11 @@ from uuid import UUID
 from django.db.models import Q
 from django.utils.translation import ngettext
 
-from portal.core.intents.models import target_of
-from portal.core.jobs import member_jobs
-from portal.core.mirror.text_folding import fold
-from portal.core.ui.url_lookup import is_row_number
-from portal.core.visits.models import Visit
+from portal.base.ui.url_lookup import is_row_number
+from portal.domain.intents.models import target_of
+from portal.domain.jobs import member_jobs
+from portal.domain.mirror.text_folding import fold
+from portal.domain.visits.models import Visit
 from tenants.audit_log import names, queries
 from tenants.models import AuditEntry
 from tenants.sentences import TARGETS

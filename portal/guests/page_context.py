@@ -10,22 +10,22 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accessapi.limits import GUEST_DELETED_AFTER_DAYS
-from portal.core.budget.priorities import Priority
-from portal.core.intents.states import State
-from portal.core.intents.words import outcome_of
-from portal.core.keys import states as key_states
-from portal.core.mirror import single_reads
-from portal.core.mirror.fields.guests import AREAS, GRACE, KEYS, REMARKS
-from portal.core.mirror.fields.values import mask_email
-from portal.core.mirror.models import Guest
-from portal.core.timers.clock import database_now
-from portal.core.ui.chips import Chip
-from portal.core.ui.outcome_lines import OutcomeLine
-from portal.core.visits.days import Day
-from portal.core.visits.models import Stage, Visit
-from portal.core.visits.queries import code_data_by_visit, guest_of, presets
-from portal.core.visits.rows import VisitRow, row_of
-from portal.core.visits.visit_status import status_of
+from portal.base.timers.clock import database_now
+from portal.base.ui.chips import Chip
+from portal.base.ui.outcome_lines import OutcomeLine
+from portal.domain.budget.priorities import Priority
+from portal.domain.intents.states import State
+from portal.domain.intents.words import outcome_of
+from portal.domain.keys import states as key_states
+from portal.domain.mirror import single_reads
+from portal.domain.mirror.fields.guests import AREAS, GRACE, KEYS, REMARKS
+from portal.domain.mirror.fields.values import mask_email
+from portal.domain.mirror.models import Guest
+from portal.domain.visits.days import Day
+from portal.domain.visits.models import Stage, Visit
+from portal.domain.visits.queries import code_data_by_visit, guest_of, presets
+from portal.domain.visits.rows import VisitRow, row_of
+from portal.domain.visits.visit_status import status_of
 from portal.guests import deactivation, queries, refusal_words
 from portal.guests.forms.change import ExtendForm
 from portal.guests.places import GuestPlaces

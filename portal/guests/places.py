@@ -8,10 +8,10 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from portal.core.mirror import member_search
-from portal.core.mirror import queries as mirror
-from portal.core.mirror.models import Member
-from portal.core.mirror.text_folding import fold, search_terms
+from portal.domain.mirror import member_search
+from portal.domain.mirror import queries as mirror
+from portal.domain.mirror.models import Member
+from portal.domain.mirror.text_folding import fold, search_terms
 
 Choices = list[tuple[str, str]]
 Keys = list[dict[str, Any]]

@@ -7,13 +7,13 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from portal.core.intents import queries as intents
-from portal.core.intents.models import Intent, target_of
-from portal.core.intents.states import UNDER_WAY, State
-from portal.core.jobs import member_jobs
-from portal.core.mirror.fields.guests import AREAS, GUEST, KEYS
-from portal.core.ui.times import local
-from portal.core.visits.models import By, Visit
+from portal.base.ui.times import local
+from portal.domain.intents import queries as intents
+from portal.domain.intents.models import Intent, target_of
+from portal.domain.intents.states import UNDER_WAY, State
+from portal.domain.jobs import member_jobs
+from portal.domain.mirror.fields.guests import AREAS, GUEST, KEYS
+from portal.domain.visits.models import By, Visit
 from portal.guests.places import GuestPlaces
 from tenants.access import Access
 from tenants.audit_log.changes import RecordedChange, changed_fields

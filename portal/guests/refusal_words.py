@@ -4,12 +4,12 @@ from django.utils.translation import gettext as _
 
 from accessapi.meanings import RefusalCause
 from accessapi.operations import Contract
-from portal.core.intents import refusals
-from portal.core.intents.models import Intent
-from portal.core.intents.refusals import Explanation, service_text_of
-from portal.core.intents.states import Reason
-from portal.core.mirror.fields.guests import AREAS, CODE, KEYS
-from portal.core.ui.value_words import join_sentences
+from portal.base.ui.value_words import join_sentences
+from portal.domain.intents import refusals
+from portal.domain.intents.models import Intent
+from portal.domain.intents.refusals import Explanation, service_text_of
+from portal.domain.intents.states import Reason
+from portal.domain.mirror.fields.guests import AREAS, CODE, KEYS
 
 
 def is_tenant_wide(intent: Intent) -> bool:

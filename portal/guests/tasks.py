@@ -1,7 +1,7 @@
 """The tasks of the desk. Each carries only IDs; the visit's row decides whether there is work."""
 
+from portal.base.timers.celery_app import portal_task
 from portal.guests import deactivation
-from portal.site.celery import portal_task
 from tenants.scope import tenant_scope
 
 

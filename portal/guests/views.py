@@ -11,8 +11,9 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from accessapi.resources import write_moment
-from portal.core.intents import refusals
-from portal.core.intents.form_handling import (
+from portal.base.ui.value_words import join_values
+from portal.domain.intents import refusals
+from portal.domain.intents.form_handling import (
     ALL_STATES,
     USED_BEFORE,
     ErrorsAsMessages,
@@ -20,16 +21,15 @@ from portal.core.intents.form_handling import (
     submit_and_redirect,
     submit_once,
 )
-from portal.core.intents.recording import Requester
-from portal.core.log import recent_records
-from portal.core.mirror import freshness
-from portal.core.mirror.fields.guests import END, GUEST
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.ui.value_words import join_values
-from portal.core.visits import queries as visits
-from portal.core.visits.models import Preset, Stage, Visit
-from portal.core.visits.queries import get_preset, get_visit, get_visit_row, guest_of
-from portal.core.visits.rows import visit_url
+from portal.domain.intents.recording import Requester
+from portal.domain.log import recent_records
+from portal.domain.mirror import freshness
+from portal.domain.mirror.fields.guests import END, GUEST
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.visits import queries as visits
+from portal.domain.visits.models import Preset, Stage, Visit
+from portal.domain.visits.queries import get_preset, get_visit, get_visit_row, guest_of
+from portal.domain.visits.rows import visit_url
 from portal.guests import actions, deactivation, issuing, page_context, places, queries, refusal_words
 from portal.guests.forms import issue
 from portal.guests.forms.change import ChangeForm, ExtendForm

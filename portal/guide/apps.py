@@ -6,7 +6,7 @@ class GuideConfig(AppConfig):
     label = "guide"
 
     def ready(self) -> None:
-        from portal.core.ui import frame
+        from portal.base.ui import frame
         from portal.guide import pages
 
         frame.register_guide(pages.help_link)

@@ -6,7 +6,7 @@ class HomeConfig(AppConfig):
     label = "home"
 
     def ready(self) -> None:
-        from portal.core.ui import frame
+        from portal.base.ui import frame
         from portal.home import presence_summary, queries
         from portal.home.views import connection_lost
 

@@ -9,19 +9,19 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from portal.core.alerts.models import Alert, Severity
-from portal.core.alerts.texts import AlertTexts
-from portal.core.jobs import kinds
-from portal.core.jobs.models import Job
-from portal.core.keys import states as keys
-from portal.core.log import visibility
-from portal.core.mirror import failure_reasons, freshness
-from portal.core.mirror.freshness import Freshness
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import DoorState
-from portal.core.ui.chips import Chip
-from portal.core.ui.url_lookup import url_in_tenant
-from portal.core.visits.days import Day
+from portal.base.ui.chips import Chip
+from portal.base.ui.url_lookup import url_in_tenant
+from portal.domain.alerts.models import Alert, Severity
+from portal.domain.alerts.texts import AlertTexts
+from portal.domain.jobs import kinds
+from portal.domain.jobs.models import Job
+from portal.domain.keys import states as keys
+from portal.domain.log import visibility
+from portal.domain.mirror import failure_reasons, freshness
+from portal.domain.mirror.freshness import Freshness
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import DoorState
+from portal.domain.visits.days import Day
 from portal.home.figures import MOST, NAMED, OverviewFigures, stored_title
 from portal.members.cleanup_lists import CleanupList
 from tenants.access import Access

@@ -8,11 +8,11 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from portal.core.mirror.coverage import Coverage, GapKind, start_of_day
-from portal.core.presence.hourly_counts import WEEKS
-from portal.core.ui import charts
-from portal.core.ui.charts import PairChart
-from portal.core.ui.times import local
+from portal.base.ui import charts
+from portal.base.ui.charts import PairChart
+from portal.base.ui.times import local
+from portal.domain.mirror.coverage import Coverage, GapKind, start_of_day
+from portal.domain.presence.hourly_counts import WEEKS
 from tenants.access import Access
 from tenants.postgresql.date_limits import moment_from_json
 from tenants.roles import Permission

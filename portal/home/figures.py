@@ -14,19 +14,19 @@ from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import JSONObject
 from django.utils.functional import cached_property
 
-from portal.core.alerts.models import Alert
-from portal.core.intents import queries as intents
-from portal.core.intents.states import UNDER_WAY, State
-from portal.core.keys import states as keys
-from portal.core.log import visibility
-from portal.core.mirror.models import DoorState, Key, KeyBox, KeyState, Member, PassController
-from portal.core.presence import hourly_counts, people
-from portal.core.presence.door_directions import DoorDirections
-from portal.core.presence.models import PassedHour
-from portal.core.visits import queries as visits
-from portal.core.visits.days import Day
-from portal.core.visits.visit_status import VisitStatus
 from portal.devices import queries as doors
+from portal.domain.alerts.models import Alert
+from portal.domain.intents import queries as intents
+from portal.domain.intents.states import UNDER_WAY, State
+from portal.domain.keys import states as keys
+from portal.domain.log import visibility
+from portal.domain.mirror.models import DoorState, Key, KeyBox, KeyState, Member, PassController
+from portal.domain.presence import hourly_counts, people
+from portal.domain.presence.door_directions import DoorDirections
+from portal.domain.presence.models import PassedHour
+from portal.domain.visits import queries as visits
+from portal.domain.visits.days import Day
+from portal.domain.visits.visit_status import VisitStatus
 from portal.home import entries
 from portal.members import cleanup_lists
 from portal.members.cleanup_lists import CleanupList, CountedRows

@@ -4,14 +4,14 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from portal.core.mirror import door_areas
-from portal.core.mirror.freshness import Freshness
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.presence import people
-from portal.core.presence.door_directions import DoorDirections
-from portal.core.presence.people import Headcount
-from portal.core.ui import batching
-from portal.core.ui.url_lookup import url_in_tenant
+from portal.base.ui import batching
+from portal.base.ui.url_lookup import url_in_tenant
+from portal.domain.mirror import door_areas
+from portal.domain.mirror.freshness import Freshness
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.presence import people
+from portal.domain.presence.door_directions import DoorDirections
+from portal.domain.presence.people import Headcount
 from portal.home.figures import OverviewFigures
 from tenants.access import Access
 from tenants.roles import Permission

@@ -9,24 +9,24 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import Promise
 
-from portal.core.budget import quota as budget
-from portal.core.budget.quota import Quota
-from portal.core.jobs import kinds
-from portal.core.jobs.models import Job, Row
-from portal.core.jobs.states import JobState, RowState
-from portal.core.log import filters, visibility
-from portal.core.mirror import freshness as mirror
-from portal.core.mirror.coverage import Coverage
-from portal.core.mirror.freshness import Freshness
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import Member, PassController
-from portal.core.presence.door_directions import load_door_directions
-from portal.core.ui import batching, live_updates
-from portal.core.ui.chips import Chip
-from portal.core.ui.url_lookup import url_in_tenant
-from portal.core.visits.days import Day
-from portal.core.visits.visit_status import LABELS, VisitStatus
+from portal.base.ui import batching, live_updates
+from portal.base.ui.chips import Chip
+from portal.base.ui.url_lookup import url_in_tenant
 from portal.devices.queries import state_of as state_of_door
+from portal.domain.budget import quota as budget
+from portal.domain.budget.quota import Quota
+from portal.domain.jobs import kinds
+from portal.domain.jobs.models import Job, Row
+from portal.domain.jobs.states import JobState, RowState
+from portal.domain.log import filters, visibility
+from portal.domain.mirror import freshness as mirror
+from portal.domain.mirror.coverage import Coverage
+from portal.domain.mirror.freshness import Freshness
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import Member, PassController
+from portal.domain.presence.door_directions import load_door_directions
+from portal.domain.visits.days import Day
+from portal.domain.visits.visit_status import LABELS, VisitStatus
 from portal.home import attention, entries, figures, presence_summary, setup_steps
 from portal.home.attention import AttentionLine
 from portal.home.entries import Entries

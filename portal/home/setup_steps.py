@@ -7,10 +7,10 @@ from typing import Any
 from django.db.models import Exists, QuerySet
 from django.utils.translation import gettext as _
 
-from portal.core.mirror.freshness import Freshness, KindFreshness
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.ui.url_lookup import url_in_tenant
-from portal.core.visits.models import Preset
+from portal.base.ui.url_lookup import url_in_tenant
+from portal.domain.mirror.freshness import Freshness, KindFreshness
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.visits.models import Preset
 from portal.home.figures import OverviewFigures
 from portal.plans.models import FloorPlan
 from portal.webhooks.models import Webhook

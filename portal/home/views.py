@@ -7,9 +7,9 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from portal.core.ui import live_updates
-from portal.core.ui.frame import Banner
-from portal.core.ui.live_updates import page_path
+from portal.base.ui import live_updates
+from portal.base.ui.frame import Banner
+from portal.base.ui.live_updates import page_path
 from portal.home import queries
 from tenants.access import SignedInRequest, TenantRequest, tenant_view, tenants_of
 from tenants.audit_log import queries as trail

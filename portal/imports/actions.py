@@ -10,14 +10,14 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.urls import reverse
 
-from portal.core.files import file_limits, reading
-from portal.core.files.file_limits import FileFault
-from portal.core.intents.recording import Requester
-from portal.core.jobs import actions, bulk_executor, queries
-from portal.core.jobs.kinds import JobKind
-from portal.core.jobs.models import Job
-from portal.core.jobs.states import JobState
-from portal.core.timers.clock import ClockTime
+from portal.base.files import file_limits, reading
+from portal.base.files.file_limits import FileFault
+from portal.base.timers.clock import ClockTime
+from portal.domain.intents.recording import Requester
+from portal.domain.jobs import actions, bulk_executor, queries
+from portal.domain.jobs.kinds import JobKind
+from portal.domain.jobs.models import Job
+from portal.domain.jobs.states import JobState
 from portal.imports import checking, columns, words
 from portal.imports.models import KIND, ImportChunk, ImportFile, Sheet
 from tenants import vault

@@ -6,7 +6,7 @@ class ImportsConfig(AppConfig):
     label = "imports"
 
     def ready(self) -> None:
-        from portal.core.jobs import kinds
+        from portal.domain.jobs import kinds
         from portal.imports import actions
 
         kinds.register(actions.IMPORT)

@@ -8,14 +8,14 @@ from datetime import timedelta
 
 from django.db import transaction
 
-from portal.core.files import file_limits
-from portal.core.files.file_limits import FileFault
-from portal.core.jobs import row_storage
-from portal.core.jobs.models import Job, Row
-from portal.core.jobs.states import Action, JobState
-from portal.core.mirror.fields.members import CARD, CODE, MEMBER_ID
-from portal.core.mirror.row_building import MemberRowBuilder
-from portal.core.timers.clock import ClockTime
+from portal.base.files import file_limits
+from portal.base.files.file_limits import FileFault
+from portal.base.timers.clock import ClockTime
+from portal.domain.jobs import row_storage
+from portal.domain.jobs.models import Job, Row
+from portal.domain.jobs.states import Action, JobState
+from portal.domain.mirror.fields.members import CARD, CODE, MEMBER_ID
+from portal.domain.mirror.row_building import MemberRowBuilder
 from portal.imports.columns import ImportRow, read_row
 from portal.imports.judging import GroupIndex, RowVerdict, judge, load_known, rights_source
 from portal.imports.queries import open_file

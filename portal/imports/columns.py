@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from portal.core.files.writing import is_reason_heading
-from portal.core.files.xlsx_reading import LOST_DIGITS
-from portal.core.mirror.fields.field import Field, UnreadableCells, columns_by_heading, heading_key
-from portal.core.mirror.fields.members import CODE, GROUP, MEMBER, MEMBER_ID, NAME
-from portal.core.mirror.text_folding import fold
+from portal.base.files.writing import is_reason_heading
+from portal.base.files.xlsx_reading import LOST_DIGITS
+from portal.domain.mirror.fields.field import Field, UnreadableCells, columns_by_heading, heading_key
+from portal.domain.mirror.fields.members import CODE, GROUP, MEMBER, MEMBER_ID, NAME
+from portal.domain.mirror.text_folding import fold
 from portal.imports.models import ColumnChoice
 
 CELLS_BY_NAME = {cell.name: cell for cell in MEMBER.sheet_columns}

@@ -9,13 +9,13 @@ from django.forms import BoundField
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from portal.core.files import file_limits
-from portal.core.files.writing import is_reason_heading
-from portal.core.jobs.models import Job
-from portal.core.mirror.fields.members import CODE, MEMBER, MEMBER_ID, NAME
-from portal.core.mirror.fields.values import mask_secret
-from portal.core.rights.forms import NewMemberRightsForm
-from portal.core.ui.inputs import set_choices
+from portal.base.files import file_limits
+from portal.base.files.writing import is_reason_heading
+from portal.base.ui.inputs import set_choices
+from portal.domain.jobs.models import Job
+from portal.domain.mirror.fields.members import CODE, MEMBER, MEMBER_ID, NAME
+from portal.domain.mirror.fields.values import mask_secret
+from portal.domain.rights.forms import NewMemberRightsForm
 from portal.imports.columns import CELLS_BY_NAME
 
 

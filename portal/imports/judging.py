@@ -13,15 +13,15 @@ from typing import Any
 from django.core.exceptions import ValidationError
 
 from accessapi.resources import BulkMember, MemberCreate
-from portal.core.jobs.row_storage import NewRow
-from portal.core.jobs.states import Action
-from portal.core.mirror.fields.field import find_faults
-from portal.core.mirror.fields.members import CARD, CODE, END, GROUP, MEMBER, MEMBER_ID, NAME, START
-from portal.core.mirror.models import Group, Member
-from portal.core.mirror.row_building import MemberRowBuilder
-from portal.core.mirror.text_folding import fold
-from portal.core.rights import sources
-from portal.core.rights.models import RightsTemplate
+from portal.domain.jobs.row_storage import NewRow
+from portal.domain.jobs.states import Action
+from portal.domain.mirror.fields.field import find_faults
+from portal.domain.mirror.fields.members import CARD, CODE, END, GROUP, MEMBER, MEMBER_ID, NAME, START
+from portal.domain.mirror.models import Group, Member
+from portal.domain.mirror.row_building import MemberRowBuilder
+from portal.domain.mirror.text_folding import fold
+from portal.domain.rights import sources
+from portal.domain.rights.models import RightsTemplate
 from portal.imports.columns import ImportRow, Problem
 from tenants.scope import current_tenant_id
 

@@ -4,8 +4,10 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from portal.core.jobs import kinds
-from portal.core.jobs.lists import (
+from portal.base.ui.tables.columns import Column, EmptyState
+from portal.base.ui.tables.table import Table
+from portal.domain.jobs import kinds
+from portal.domain.jobs.lists import (
     ACTION_COLUMN,
     DETAIL_COLUMN,
     LINE_COLUMN,
@@ -14,9 +16,7 @@ from portal.core.jobs.lists import (
     JobRows,
     job_chip,
 )
-from portal.core.jobs.models import Job
-from portal.core.ui.tables.columns import Column, EmptyState
-from portal.core.ui.tables.table import Table
+from portal.domain.jobs.models import Job
 
 
 class Imports(Table):

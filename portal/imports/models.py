@@ -3,7 +3,7 @@
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
-from portal.core.jobs.models import Job
+from portal.domain.jobs.models import Job
 from tenants.models import TenantModel
 from tenants.vault import EncryptedBytes, EncryptedJSON
 

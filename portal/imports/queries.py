@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from django.db.models import QuerySet
 
-from portal.core.files import reading
-from portal.core.jobs import queries
-from portal.core.jobs.models import Job, Row
-from portal.core.jobs.states import Action
+from portal.base.files import reading
+from portal.domain.jobs import queries
+from portal.domain.jobs.models import Job, Row
+from portal.domain.jobs.states import Action
 from portal.imports.models import KIND, ImportChunk, ImportFile
 
 

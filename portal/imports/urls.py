@@ -1,6 +1,6 @@
 from django.urls import path
 
-from portal.core.jobs.views import job_urls
+from portal.domain.jobs.views import job_urls
 from portal.imports import views
 
 app_name = "imports"

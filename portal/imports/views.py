@@ -7,20 +7,20 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from portal.core.files.file_limits import FileFault
-from portal.core.intents.recording import Requester
-from portal.core.jobs import costs, kinds, views
-from portal.core.jobs import queries as jobs
-from portal.core.jobs.lists import ATTENTION, job_chip
-from portal.core.jobs.models import Job
-from portal.core.jobs.pages import JobPage, progress_of_check, render_started_job, render_table, tabs_of
-from portal.core.jobs.states import Action, JobState
-from portal.core.jobs.views import JobPages, job_finder
-from portal.core.mirror.fields.members import CODE, MEMBER, MEMBER_ID
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import MirrorState
-from portal.core.mirror.queries import groups as groups_by_name
-from portal.core.rights.forms import NewMemberRightsForm
+from portal.base.files.file_limits import FileFault
+from portal.domain.intents.recording import Requester
+from portal.domain.jobs import costs, kinds, views
+from portal.domain.jobs import queries as jobs
+from portal.domain.jobs.lists import ATTENTION, job_chip
+from portal.domain.jobs.models import Job
+from portal.domain.jobs.pages import JobPage, progress_of_check, render_started_job, render_table, tabs_of
+from portal.domain.jobs.states import Action, JobState
+from portal.domain.jobs.views import JobPages, job_finder
+from portal.domain.mirror.fields.members import CODE, MEMBER, MEMBER_ID
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import MirrorState
+from portal.domain.mirror.queries import groups as groups_by_name
+from portal.domain.rights.forms import NewMemberRightsForm
 from portal.imports import actions, queries, words
 from portal.imports.forms import ColumnsForm, UploadForm, initial_rights, rights_to_save
 from portal.imports.lists import CheckedRows, Imports, SentRows

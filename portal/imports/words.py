@@ -5,8 +5,8 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from portal.core.files import file_limits
-from portal.core.ui.value_words import join_sentences
+from portal.base.files import file_limits
+from portal.base.ui.value_words import join_sentences
 from portal.imports.columns import CLEAR_WORDS
 
 Facts = Mapping[str, Any]

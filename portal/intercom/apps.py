@@ -6,9 +6,9 @@ class IntercomConfig(AppConfig):
     label = "intercom"
 
     def ready(self) -> None:
-        from portal.core.intents import form_handling
-        from portal.core.mirror import freshness
-        from portal.core.mirror.kinds import MirrorKind
+        from portal.domain.intents import form_handling
+        from portal.domain.mirror import freshness
+        from portal.domain.mirror.kinds import MirrorKind
         from tenants.roles import Permission
 
         # Receptionists have few pages, so the footer here refreshes the list of guests.

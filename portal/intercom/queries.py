@@ -6,15 +6,15 @@ from datetime import datetime, timedelta
 
 from django.db.models import QuerySet
 
-from portal.core.cameras.models import Camera
-from portal.core.cameras.tiles import latest_pictures
-from portal.core.intents.models import Intent
-from portal.core.mirror.models import PassController
-from portal.core.ui.chips import Chip
-from portal.core.ui.url_lookup import get_row_or_404
-from portal.core.visits.models import Visit
-from portal.core.visits.visit_status import VisitStatus, with_status
+from portal.base.ui.chips import Chip
+from portal.base.ui.url_lookup import get_row_or_404
 from portal.devices.queries import latest_commands, state_of
+from portal.domain.cameras.models import Camera
+from portal.domain.cameras.tiles import latest_pictures
+from portal.domain.intents.models import Intent
+from portal.domain.mirror.models import PassController
+from portal.domain.visits.models import Visit
+from portal.domain.visits.visit_status import VisitStatus, with_status
 from tenants.models import Tenant
 
 # How early guests are shown, and how many guests and commands are shown.

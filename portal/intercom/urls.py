@@ -1,6 +1,6 @@
 from django.urls import include, path
 
-from portal.core.intents.urls import intent_urls
+from portal.domain.intents.urls import intent_urls
 from portal.intercom import views
 from tenants.roles import Permission
 

@@ -12,19 +12,19 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 
+from portal.base.ui import live_updates as parts
+from portal.base.ui.url_lookup import get_row_or_404
 from portal.cameras.playback import allow_media, continue_viewing, seconds_left, start_viewing, viewing_of
-from portal.core.cameras import media, playback, refreshing, tiles, usage, viewing_log
-from portal.core.cameras.models import Camera, Picture, Viewing
-from portal.core.intents import nonces
-from portal.core.intents.form_handling import ErrorsAsMessages, address_of, submit_once
-from portal.core.intents.models import Intent
-from portal.core.intents.nonces import Nonce, NotSubmitted
-from portal.core.intents.recording import Requester
-from portal.core.mirror.models import PassController
-from portal.core.ui import live_updates as parts
-from portal.core.ui.url_lookup import get_row_or_404
 from portal.devices import actions
 from portal.devices.actions import DoorCommand
+from portal.domain.cameras import media, playback, refreshing, tiles, usage, viewing_log
+from portal.domain.cameras.models import Camera, Picture, Viewing
+from portal.domain.intents import nonces
+from portal.domain.intents.form_handling import ErrorsAsMessages, address_of, submit_once
+from portal.domain.intents.models import Intent
+from portal.domain.intents.nonces import Nonce, NotSubmitted
+from portal.domain.intents.recording import Requester
+from portal.domain.mirror.models import PassController
 from portal.intercom import queries
 from tenants.access import TenantRequest, tenant_view
 from tenants.connections.service_clients import current_connection

@@ -7,11 +7,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from accessapi.limits import INFO_MAX, KEY_TARGETS_MAX
-from portal.core.budget.priorities import Priority
-from portal.core.intents.actions import Requester, submit
-from portal.core.intents.models import Intent, target_of
-from portal.core.intents.nonces import Nonce, NotSubmitted
-from portal.core.mirror.models import KeyBox
+from portal.domain.budget.priorities import Priority
+from portal.domain.intents.actions import Requester, submit
+from portal.domain.intents.models import Intent, target_of
+from portal.domain.intents.nonces import Nonce, NotSubmitted
+from portal.domain.mirror.models import KeyBox
 from tenants.roles import Permission
 from tenants.wording import coded_sentence
 

@@ -7,13 +7,13 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from accessapi.keys import KeyEvent
-from portal.core.alerts.kinds import AlertKind, Observation, RuleValues, tenants_having
-from portal.core.alerts.kinds import RuleSetting as Number
-from portal.core.alerts.kinds import register as add
-from portal.core.alerts.models import Alert, Severity
-from portal.core.keys import states
-from portal.core.mirror.models import History, Key, KeyState
-from portal.core.timers.clock import ClockTime, database_now
+from portal.base.timers.clock import ClockTime, database_now
+from portal.domain.alerts.kinds import AlertKind, Observation, RuleValues, tenants_having
+from portal.domain.alerts.kinds import RuleSetting as Number
+from portal.domain.alerts.kinds import register as add
+from portal.domain.alerts.models import Alert, Severity
+from portal.domain.keys import states
+from portal.domain.mirror.models import History, Key, KeyState
 from tenants.models import Tenant
 
 

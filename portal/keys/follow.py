@@ -2,16 +2,16 @@
 
 from django.utils.translation import gettext as _
 
-from portal.core.budget.priorities import Priority
-from portal.core.intents import handlers
-from portal.core.intents.handlers import Finding, OutcomeText
-from portal.core.intents.models import Intent
-from portal.core.intents.states import Reason, State
-from portal.core.intents.words import uncertain_text
-from portal.core.mirror import single_reads
-from portal.core.mirror.models import KeyBox
-from portal.core.timers.clock import ClockTime, database_now
-from portal.core.timers.task_queue import enqueue_after_commit
+from portal.base.timers.clock import ClockTime, database_now
+from portal.base.timers.task_queue import enqueue_after_commit
+from portal.domain.budget.priorities import Priority
+from portal.domain.intents import handlers
+from portal.domain.intents.handlers import Finding, OutcomeText
+from portal.domain.intents.models import Intent
+from portal.domain.intents.states import Reason, State
+from portal.domain.intents.words import uncertain_text
+from portal.domain.mirror import single_reads
+from portal.domain.mirror.models import KeyBox
 from portal.keys.status_reading import READ_STALE
 from tenants.connections.service_clients import current_connection
 

@@ -6,11 +6,11 @@ from functools import partial
 from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
-from portal.core.mirror import freshness
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import KeyBox
-from portal.core.ui import command_palette
-from portal.core.ui.command_palette import Hit
+from portal.base.ui import command_palette
+from portal.base.ui.command_palette import Hit
+from portal.domain.mirror import freshness
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import KeyBox
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 

@@ -8,13 +8,13 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from portal.core.keys.states import FAULTY
-from portal.core.mirror import freshness
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import Key, KeyBox, KeyState
-from portal.core.ui.tables import Column, EmptyState, Table
-from portal.core.ui.tables.filters import Filter
-from portal.core.ui.tables.keyset import ListPage
+from portal.base.ui.tables import Column, EmptyState, Table
+from portal.base.ui.tables.filters import Filter
+from portal.base.ui.tables.keyset import ListPage
+from portal.domain.keys.states import FAULTY
+from portal.domain.mirror import freshness
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import Key, KeyBox, KeyState
 from portal.keys import queries
 from portal.keys.queries import KeySummary
 from tenants.access import TenantRequest

@@ -16,13 +16,13 @@ from django.utils.translation import ngettext, npgettext
 
 from accessapi.keys import KeyEvent
 from accessapi.overrides import States
-from portal.core.intents import queries as intents
-from portal.core.intents.models import Intent, target_of
-from portal.core.keys import states
-from portal.core.log import visibility
-from portal.core.mirror.models import History, Key, KeyBox, KeyState
-from portal.core.ui import live_updates
-from portal.core.ui.chips import Chip
+from portal.base.ui import live_updates
+from portal.base.ui.chips import Chip
+from portal.domain.intents import queries as intents
+from portal.domain.intents.models import Intent, target_of
+from portal.domain.keys import states
+from portal.domain.log import visibility
+from portal.domain.mirror.models import History, Key, KeyBox, KeyState
 from tenants.access import TenantRequest
 
 # How many records of a key are used for its history.

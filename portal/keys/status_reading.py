@@ -10,14 +10,14 @@ from django.db.models import F, Q, QuerySet
 
 from accessapi.doors import DoorEvent
 from accessapi.errors import NotFound, ServiceError
-from portal.core.budget.ledger import BudgetExhausted
-from portal.core.budget.priorities import Priority
-from portal.core.mirror import events, freshness, key_states, single_reads
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import History, KeyBox
-from portal.core.timers import rounds
-from portal.core.timers.clock import ClockTime
-from portal.core.timers.task_queue import enqueue_after_commit
+from portal.base.timers import rounds
+from portal.base.timers.clock import ClockTime
+from portal.base.timers.task_queue import enqueue_after_commit
+from portal.domain.budget.ledger import BudgetExhausted
+from portal.domain.budget.priorities import Priority
+from portal.domain.mirror import events, freshness, key_states, single_reads
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import History, KeyBox
 from tenants.connections.service_clients import current_connection
 from tenants.models import Connection, Tenant
 

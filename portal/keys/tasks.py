@@ -1,7 +1,7 @@
 """Celery tasks that read key boxes."""
 
+from portal.base.timers.celery_app import portal_task
 from portal.keys import status_reading
-from portal.site.celery import portal_task
 from tenants.scope import tenant_scope
 
 

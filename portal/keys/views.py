@@ -10,19 +10,19 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from portal.core.budget.priorities import Priority
-from portal.core.intents import nonces
-from portal.core.intents.form_handling import ErrorsAsMessages, address_of, submit_once
-from portal.core.intents.nonces import Nonce, NotSubmitted
-from portal.core.intents.recording import Requester
-from portal.core.keys import states
-from portal.core.log import visibility
-from portal.core.log.recent_records import RecentRecords
-from portal.core.mirror import freshness, member_search, single_reads
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import KeyBox
-from portal.core.ui import live_updates
-from portal.core.ui.url_lookup import get_row_or_404
+from portal.base.ui import live_updates
+from portal.base.ui.url_lookup import get_row_or_404
+from portal.domain.budget.priorities import Priority
+from portal.domain.intents import nonces
+from portal.domain.intents.form_handling import ErrorsAsMessages, address_of, submit_once
+from portal.domain.intents.nonces import Nonce, NotSubmitted
+from portal.domain.intents.recording import Requester
+from portal.domain.keys import states
+from portal.domain.log import visibility
+from portal.domain.log.recent_records import RecentRecords
+from portal.domain.mirror import freshness, member_search, single_reads
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import KeyBox
 from portal.keys import actions, queries
 from portal.keys.actions import Command
 from portal.keys.lists import Keys

@@ -5,15 +5,15 @@ from datetime import timedelta
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from portal.core.intents import actions as intents
-from portal.core.intents.models import target_of
-from portal.core.intents.nonces import Nonce, NotSubmitted
-from portal.core.intents.recording import Requester, lock_target
-from portal.core.intents.states import State as Sent
-from portal.core.mirror.models import PassController
-from portal.core.mirror.natural_sort import natural_key
-from portal.core.restore import marking
-from portal.core.timers.clock import ClockTime, database_now
+from portal.base.restore import marking
+from portal.base.timers.clock import ClockTime, database_now
+from portal.domain.intents import actions as intents
+from portal.domain.intents.models import target_of
+from portal.domain.intents.nonces import Nonce, NotSubmitted
+from portal.domain.intents.recording import Requester, lock_target
+from portal.domain.intents.states import State as Sent
+from portal.domain.mirror.models import PassController
+from portal.domain.mirror.natural_sort import natural_key
 from portal.lockdown.door_outcomes import DONE, NEWER, SENDING, door_outcomes
 from portal.lockdown.models import Kind, Lockdown, LockdownDoor, Scope, State, current_setting
 from portal.lockdown.preview import DoorSelection, LockdownPreview

@@ -10,15 +10,15 @@ from datetime import timedelta
 
 from django.db.models import Q, QuerySet
 
-from portal.core.intents.models import Intent, target_of
-from portal.core.intents.states import NOT_APPLIED, UNDER_WAY, Reason
-from portal.core.intents.states import State as Sent
-from portal.core.mirror.models import DoorState, PassController
-from portal.core.mirror.natural_sort import natural_key
-from portal.core.timers.scaled_pauses import scaled_pause
-from portal.core.ui.chips import Chip
+from portal.base.timers.scaled_pauses import scaled_pause
+from portal.base.ui.chips import Chip
 from portal.devices.actions import DoorCommand
 from portal.devices.queries import state_of
+from portal.domain.intents.models import Intent, target_of
+from portal.domain.intents.states import NOT_APPLIED, UNDER_WAY, Reason
+from portal.domain.intents.states import State as Sent
+from portal.domain.mirror.models import DoorState, PassController
+from portal.domain.mirror.natural_sort import natural_key
 from portal.lockdown.models import Lockdown, LockdownDoor, State
 
 # Requests that surely changed nothing, so they do not count as a newer command for a door.

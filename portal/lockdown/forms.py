@@ -6,8 +6,8 @@ from django import forms
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
-from portal.core.mirror.models import PassController
-from portal.core.ui.edit_conflicts import ConflictForm
+from portal.base.ui.edit_conflicts import ConflictForm
+from portal.domain.mirror.models import PassController
 from portal.lockdown.models import LockdownSetting, Second
 
 

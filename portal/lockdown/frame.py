@@ -9,9 +9,9 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from portal.core.ui import frame, panels
-from portal.core.ui.frame import Banner
-from portal.core.ui.value_words import add_brackets, join_sentences
+from portal.base.ui import frame, panels
+from portal.base.ui.frame import Banner
+from portal.base.ui.value_words import add_brackets, join_sentences
 from portal.lockdown.lockdown_page import LockdownPage
 from portal.lockdown.models import Lockdown, State
 from tenants.access import TenantRequest

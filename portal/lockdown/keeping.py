@@ -5,14 +5,14 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from portal.core.intents.nonces import NotSubmitted
-from portal.core.intents.recording import Requester
-from portal.core.mirror.models import PassController
-from portal.core.safety import changing, rules
-from portal.core.safety.changing import ChangeResult
-from portal.core.safety.rules import SafetyRule, SettingValues
-from portal.core.safety.words import on_or_off
-from portal.core.ui.value_words import join_values
+from portal.base.ui.value_words import join_values
+from portal.domain.intents.nonces import NotSubmitted
+from portal.domain.intents.recording import Requester
+from portal.domain.mirror.models import PassController
+from portal.domain.safety import changing, rules
+from portal.domain.safety.changing import ChangeResult
+from portal.domain.safety.rules import SafetyRule, SettingValues
+from portal.domain.safety.words import on_or_off
 from portal.lockdown.models import Kind, LockdownSetting, Scope, Second, current_setting
 from portal.lockdown.preview import DoorSelection
 from tenants import audit

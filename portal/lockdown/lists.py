@@ -6,7 +6,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from portal.core.ui.tables import Column, EmptyState, Table
+from portal.base.ui.tables import Column, EmptyState, Table
 from portal.lockdown.lockdown_page import LockdownPage
 from portal.lockdown.models import Lockdown
 from tenants.access import TenantRequest

@@ -8,15 +8,15 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from portal.core.intents.models import Intent
-from portal.core.intents.states import UNDER_WAY, Reason
-from portal.core.intents.words import outcome_of
-from portal.core.mirror.models import DoorState
-from portal.core.timers.clock import database_now
-from portal.core.ui import live_updates
-from portal.core.ui.chips import Chip
-from portal.core.ui.times import local
-from portal.core.ui.value_words import join_sentences, join_values
+from portal.base.timers.clock import database_now
+from portal.base.ui import live_updates
+from portal.base.ui.chips import Chip
+from portal.base.ui.times import local
+from portal.base.ui.value_words import join_sentences, join_values
+from portal.domain.intents.models import Intent
+from portal.domain.intents.states import UNDER_WAY, Reason
+from portal.domain.intents.words import outcome_of
+from portal.domain.mirror.models import DoorState
 from portal.lockdown import retrying
 from portal.lockdown.door_outcomes import (
     DONE,

@@ -7,7 +7,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from portal.core.intents.models import Intent
+from portal.domain.intents.models import Intent
 from tenants.models import TenantModel
 
 

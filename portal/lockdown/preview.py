@@ -10,14 +10,14 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
 from accessapi.operations import CallClass
-from portal.core.budget import ledger
-from portal.core.budget.gauge_readings import GaugeReading
-from portal.core.budget.priorities import Priority, reserved_above
-from portal.core.intents.nonces import NotSubmitted
-from portal.core.mirror.door_areas import areas_by_door
-from portal.core.mirror.models import Area, DoorState, PassController
 from portal.devices import actions as devices
 from portal.devices import queries
+from portal.domain.budget import ledger
+from portal.domain.budget.gauge_readings import GaugeReading
+from portal.domain.budget.priorities import Priority, reserved_above
+from portal.domain.intents.nonces import NotSubmitted
+from portal.domain.mirror.door_areas import areas_by_door
+from portal.domain.mirror.models import Area, DoorState, PassController
 from portal.lockdown.models import Forecast, Scope
 from tenants.connections.service_clients import current_connection
 from tenants.models import Connection

@@ -12,18 +12,18 @@ from django.db.models import F, QuerySet
 from django.utils.translation import gettext as _
 
 from accessapi.operations import CallClass
-from portal.core.budget import quota
-from portal.core.budget.priorities import Priority
-from portal.core.intents import actions as intents
-from portal.core.intents.models import target_of
-from portal.core.intents.nonces import Nonce
-from portal.core.intents.recording import Requester, lock_target, record_intent
-from portal.core.mirror.models import PassController
-from portal.core.restore import marking
-from portal.core.timers import timer_registry
-from portal.core.timers.clock import ClockTime, database_now
-from portal.core.timers.timer_registry import TaskWakeup
+from portal.base.restore import marking
+from portal.base.timers import timer_registry
+from portal.base.timers.clock import ClockTime, database_now
+from portal.base.timers.timer_registry import TaskWakeup
 from portal.devices.actions import intent_values, why_unavailable
+from portal.domain.budget import quota
+from portal.domain.budget.priorities import Priority
+from portal.domain.intents import actions as intents
+from portal.domain.intents.models import target_of
+from portal.domain.intents.nonces import Nonce
+from portal.domain.intents.recording import Requester, lock_target, record_intent
+from portal.domain.mirror.models import PassController
 from portal.lockdown.door_outcomes import DONE, NEWER, DoorOutcome, command_of, door_outcomes, has_newer_command
 from portal.lockdown.models import Kind, Lockdown, LockdownDoor, State
 from tenants.access import access_to

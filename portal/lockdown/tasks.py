@@ -1,7 +1,7 @@
 """Celery tasks of active lockdowns."""
 
+from portal.base.timers.celery_app import portal_task
 from portal.lockdown import retrying
-from portal.site.celery import portal_task
 from tenants.scope import tenant_scope
 
 

@@ -13,12 +13,12 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from portal.core.intents import nonces
-from portal.core.intents.nonces import Nonce, NotSubmitted
-from portal.core.intents.recording import Requester
-from portal.core.safety.feedback import change_with_feedback
-from portal.core.ui import live_updates
-from portal.core.ui.url_lookup import get_row_or_404
+from portal.base.ui import live_updates
+from portal.base.ui.url_lookup import get_row_or_404
+from portal.domain.intents import nonces
+from portal.domain.intents.nonces import Nonce, NotSubmitted
+from portal.domain.intents.recording import Requester
+from portal.domain.safety.feedback import change_with_feedback
 from portal.lockdown import actions, keeping
 from portal.lockdown.forms import SettingsForm
 from portal.lockdown.keeping import evacuation_doors

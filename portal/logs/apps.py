@@ -6,8 +6,8 @@ class LogsConfig(AppConfig):
     label = "logs"
 
     def ready(self) -> None:
-        from portal.core.mirror import freshness
-        from portal.core.mirror.kinds import MirrorKind
+        from portal.domain.mirror import freshness
+        from portal.domain.mirror.kinds import MirrorKind
         from portal.logs import searches
         from portal.logs.exports import actions
 

@@ -8,12 +8,12 @@ from django.http import Http404
 from django.utils import timezone
 
 from accessapi.moments import read_day
-from portal.core.log import gaps, visibility
-from portal.core.log.filters import coverage_of
-from portal.core.log.gaps import GapNotice
-from portal.core.mirror.coverage import Coverage, Gap, GapKind
-from portal.core.ui.tables.filters import ListAddress
-from portal.core.visits.days import Day
+from portal.base.ui.tables.filters import ListAddress
+from portal.domain.log import gaps, visibility
+from portal.domain.log.filters import coverage_of
+from portal.domain.log.gaps import GapNotice
+from portal.domain.mirror.coverage import Coverage, Gap, GapKind
+from portal.domain.visits.days import Day
 from tenants.access import Access, TenantRequest
 from tenants.roles import Permission
 

@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 from django.http import HttpResponse
 from django.shortcuts import render
 
-from portal.core.log import visibility
-from portal.core.ui.url_lookup import get_row_or_404, url_in_tenant
+from portal.base.ui.url_lookup import get_row_or_404, url_in_tenant
+from portal.domain.log import visibility
 from portal.logs import door_hours, person_timeline
 from portal.logs import record_page as one
 from portal.logs.days import day_or_404

@@ -9,9 +9,9 @@ from django.db.models import Count, QuerySet
 from django.db.models.functions import ExtractHour
 
 from accessapi.overrides import Catalogue
-from portal.core.mirror.models import History
-from portal.core.ui import charts
-from portal.core.ui.times import TOKYO
+from portal.base.ui import charts
+from portal.base.ui.times import TOKYO
+from portal.domain.mirror.models import History
 from portal.logs.days import LogDay
 from portal.logs.record_types import RecordType, type_expression
 

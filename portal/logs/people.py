@@ -5,16 +5,16 @@ from dataclasses import dataclass
 
 from django.http import Http404
 
-from portal.core.log import visibility
-from portal.core.mirror import member_search
-from portal.core.mirror.models import History, KeyBox, Member, PassController
-from portal.core.ui import command_palette
-from portal.core.ui.command_palette import Hit
-from portal.core.ui.tables.filters import ListAddress
-from portal.core.ui.times import local
-from portal.core.ui.url_lookup import url_in_tenant
-from portal.core.visits.models import Visit
-from portal.core.visits.queries import find_by_guest_name
+from portal.base.ui import command_palette
+from portal.base.ui.command_palette import Hit
+from portal.base.ui.tables.filters import ListAddress
+from portal.base.ui.times import local
+from portal.base.ui.url_lookup import url_in_tenant
+from portal.domain.log import visibility
+from portal.domain.mirror import member_search
+from portal.domain.mirror.models import History, KeyBox, Member, PassController
+from portal.domain.visits.models import Visit
+from portal.domain.visits.queries import find_by_guest_name
 from tenants.access import Access
 from tenants.roles import Permission
 

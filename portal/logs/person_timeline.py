@@ -12,11 +12,11 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from accessapi.overrides import Catalogue
-from portal.core.mirror import door_areas as mirror
-from portal.core.mirror.coverage import Gap
-from portal.core.mirror.door_areas import DoorArea
-from portal.core.mirror.models import History
-from portal.core.ui.times import duration_words
+from portal.base.ui.times import duration_words
+from portal.domain.mirror import door_areas as mirror
+from portal.domain.mirror.coverage import Gap
+from portal.domain.mirror.door_areas import DoorArea
+from portal.domain.mirror.models import History
 from portal.logs.days import LogDay
 from portal.logs.record_types import RecordType, type_of
 

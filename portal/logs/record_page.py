@@ -5,15 +5,15 @@ from typing import Any
 
 from django.db.models import QuerySet, Value
 
-from portal.core.intents import queries as intents
-from portal.core.intents.words import outcome_of
-from portal.core.log import visibility
-from portal.core.log.request_matching import request_of
-from portal.core.mirror.freshness import freshness_for
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import History
-from portal.core.ui.times import local
-from portal.core.visits.models import Visit
+from portal.base.ui.times import local
+from portal.domain.intents import queries as intents
+from portal.domain.intents.words import outcome_of
+from portal.domain.log import visibility
+from portal.domain.log.request_matching import request_of
+from portal.domain.mirror.freshness import freshness_for
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import History
+from portal.domain.visits.models import Visit
 from portal.logs.people import NamedSubject, person_of, place_of
 from portal.logs.record_types import RecordType, type_of
 from tenants.access import TenantRequest

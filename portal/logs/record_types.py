@@ -9,7 +9,7 @@ from django.utils.translation import pgettext_lazy
 
 from accessapi.doors import Patterns
 from accessapi.overrides import Catalogue
-from portal.core.mirror.models import History
+from portal.domain.mirror.models import History
 
 
 class RecordType(TextChoices):

@@ -8,10 +8,10 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext_lazy
 
-from portal.core.intents.recording import Requester
-from portal.core.log import filters
-from portal.core.ui.edit_conflicts import ConflictForm
-from portal.core.ui.url_lookup import get_row_or_404, url_in_tenant
+from portal.base.ui.edit_conflicts import ConflictForm
+from portal.base.ui.url_lookup import get_row_or_404, url_in_tenant
+from portal.domain.intents.recording import Requester
+from portal.domain.log import filters
 from portal.logs import searches
 from portal.logs.models import NAME_MAX, SavedSearch
 from portal.logs.searches import SearchNotSaved

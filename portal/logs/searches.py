@@ -13,10 +13,10 @@ from django.http import QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from portal.core.intents.recording import Requester
-from portal.core.log import filters
-from portal.core.log.filters import Labels
-from portal.core.ui import batching
+from portal.base.ui import batching
+from portal.domain.intents.recording import Requester
+from portal.domain.log import filters
+from portal.domain.log.filters import Labels
 from portal.logs.models import QUERY_MAX, SavedSearch
 from tenants import audit
 from tenants.access import TenantRequest

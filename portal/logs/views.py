@@ -3,11 +3,11 @@
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
 
-from portal.core.log.lists import ActivityLogTable
-from portal.core.log.recent_records import SUBJECTS, RecentRecords
-from portal.core.ui import live_updates, panels
-from portal.core.ui.tables.filters import ListAddress
-from portal.core.ui.url_lookup import url_in_tenant
+from portal.base.ui import live_updates, panels
+from portal.base.ui.tables.filters import ListAddress
+from portal.base.ui.url_lookup import url_in_tenant
+from portal.domain.log.lists import ActivityLogTable
+from portal.domain.log.recent_records import SUBJECTS, RecentRecords
 from portal.logs import searches
 from portal.logs.people import find_people
 from tenants.access import TenantRequest, tenant_view

@@ -5,12 +5,12 @@ from typing import Any
 
 from django.db import transaction
 
-from portal.core.intents.actions import Requester, submit
-from portal.core.intents.models import Intent, target_of
-from portal.core.intents.nonces import Nonce
-from portal.core.mirror.fields.members import CARD, MEMBER, QR
-from portal.core.mirror.fields.values import OLD_MASK
-from portal.core.mirror.models import Member
+from portal.domain.intents.actions import Requester, submit
+from portal.domain.intents.models import Intent, target_of
+from portal.domain.intents.nonces import Nonce
+from portal.domain.mirror.fields.members import CARD, MEMBER, QR
+from portal.domain.mirror.fields.values import OLD_MASK
+from portal.domain.mirror.models import Member
 from portal.members import matching
 from portal.members.forms import plain_values_of
 from tenants import audit

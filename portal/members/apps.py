@@ -9,9 +9,9 @@ class MembersConfig(AppConfig):
     label = "members"
 
     def ready(self) -> None:
-        from portal.core.mirror import events, freshness
-        from portal.core.mirror.kinds import MirrorKind
-        from portal.core.ui import batching, command_palette
+        from portal.base.ui import batching, command_palette
+        from portal.domain.mirror import events, freshness
+        from portal.domain.mirror.kinds import MirrorKind
         from portal.members import follow, portraits, queries
         from tenants.audit_log import queries as trail
         from tenants.roles import Permission

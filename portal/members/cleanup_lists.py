@@ -12,14 +12,14 @@ from django.utils import timezone
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
-from portal.core.jobs import suspensions
-from portal.core.log import gaps
-from portal.core.mirror import queries
-from portal.core.mirror.freshness import Freshness, KindFreshness
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import Member
-from portal.core.ui.times import local
-from portal.core.ui.value_words import join_sentences
+from portal.base.ui.times import local
+from portal.base.ui.value_words import join_sentences
+from portal.domain.jobs import suspensions
+from portal.domain.log import gaps
+from portal.domain.mirror import queries
+from portal.domain.mirror.freshness import Freshness, KindFreshness
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import Member
 from tenants.access import Access
 from tenants.models import Tenant
 from tenants.roles import Permission

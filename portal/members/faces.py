@@ -14,15 +14,15 @@ from django.utils import timezone
 
 from accessapi.client import Image
 from accessapi.limits import FACE_READY_SECONDS
-from portal.core.files.pictures import CheckedPicture
-from portal.core.intents import actions, tracking
-from portal.core.intents.actions import Requester, submit
-from portal.core.intents.models import Intent, target_of
-from portal.core.intents.nonces import Nonce
-from portal.core.intents.recording import IntentDetails, record_intent
-from portal.core.intents.sending import send_inline
-from portal.core.intents.states import UNDER_WAY, Reason, State
-from portal.core.mirror.models import Member
+from portal.base.files.pictures import CheckedPicture
+from portal.domain.intents import actions, tracking
+from portal.domain.intents.actions import Requester, submit
+from portal.domain.intents.models import Intent, target_of
+from portal.domain.intents.nonces import Nonce
+from portal.domain.intents.recording import IntentDetails, record_intent
+from portal.domain.intents.sending import send_inline
+from portal.domain.intents.states import UNDER_WAY, Reason, State
+from portal.domain.mirror.models import Member
 from tenants.roles import Permission
 from tenants.wording import Sentence, coded_sentence
 

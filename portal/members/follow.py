@@ -14,20 +14,20 @@ from accessapi.meanings import RefusalCause
 from accessapi.operations import Contract
 from accessapi.resources import write_moment
 from accessapi.resources.members import Member
-from portal.core.budget.client import client
-from portal.core.budget.priorities import Priority
-from portal.core.intents import absence_proofs, handlers, refusals
-from portal.core.intents.handlers import Finding, OutcomeText
-from portal.core.intents.models import Intent, target_of
-from portal.core.intents.states import Reason, State
-from portal.core.log import request_matching
-from portal.core.log.request_matching import RecordContent
-from portal.core.mirror import local_writes, single_reads, sync_schedule
-from portal.core.mirror.fields.members import MEMBER, RIGHTS_NAMES
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.rights.member_rights import is_as_sent
-from portal.core.timers.clock import database_now
-from portal.core.ui.times import local
+from portal.base.timers.clock import database_now
+from portal.base.ui.times import local
+from portal.domain.budget.client import client
+from portal.domain.budget.priorities import Priority
+from portal.domain.intents import absence_proofs, handlers, refusals
+from portal.domain.intents.handlers import Finding, OutcomeText
+from portal.domain.intents.models import Intent, target_of
+from portal.domain.intents.states import Reason, State
+from portal.domain.log import request_matching
+from portal.domain.log.request_matching import RecordContent
+from portal.domain.mirror import local_writes, single_reads, sync_schedule
+from portal.domain.mirror.fields.members import MEMBER, RIGHTS_NAMES
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.rights.member_rights import is_as_sent
 from portal.members import faces, matching, portraits, temporary_keys
 from tenants.connections.service_clients import current_connection
 

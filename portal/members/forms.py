@@ -10,16 +10,16 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
 from accessapi import limits
-from portal.core.files import pictures
-from portal.core.files.pictures import CheckedPicture, PictureFault, Upload
-from portal.core.intents.actions import Requester
-from portal.core.mirror.fields.field import form_of
-from portal.core.mirror.fields.members import CARD, END, GROUP, MEMBER, PRIVILEGES, START
-from portal.core.mirror.models import KeyBox, Member
-from portal.core.ui import inputs
-from portal.core.ui.edit_conflicts import add_conflicts
-from portal.core.ui.inputs import add_current_choices, set_choices
-from portal.core.ui.sealing import ShownValuesForm
+from portal.base.files import pictures
+from portal.base.files.pictures import CheckedPicture, PictureFault, Upload
+from portal.base.ui import inputs
+from portal.base.ui.edit_conflicts import add_conflicts
+from portal.base.ui.inputs import add_current_choices, set_choices
+from portal.base.ui.sealing import ShownValuesForm
+from portal.domain.intents.actions import Requester
+from portal.domain.mirror.fields.field import form_of
+from portal.domain.mirror.fields.members import CARD, END, GROUP, MEMBER, PRIVILEGES, START
+from portal.domain.mirror.models import KeyBox, Member
 from portal.members import learned_limits, status, temporary_keys
 from portal.members.queries import Choices
 

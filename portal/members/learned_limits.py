@@ -13,8 +13,8 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from accessapi import limits
-from portal.core.intents.models import Intent
-from portal.core.intents.states import Reason, State
+from portal.domain.intents.models import Intent
+from portal.domain.intents.states import Reason, State
 from tenants.connections.service_clients import current_connection
 from tenants.models import Connection, current_tenant
 

@@ -14,21 +14,21 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from portal.core.files.writing import KINDS
-from portal.core.intents.recording import Requester
-from portal.core.jobs import lists as jobs
-from portal.core.jobs import suspensions
-from portal.core.mirror import freshness, member_search, queries
-from portal.core.mirror.fields.members import GROUP, MEMBER, MEMBER_ID, NAME
-from portal.core.mirror.freshness import freshness_for
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.member_search import SearchPieces
-from portal.core.mirror.models import Member
-from portal.core.ui import batching
-from portal.core.ui.tables import Column, EmptyState, Filter, Table, file_response
-from portal.core.ui.times import relative_words
-from portal.core.ui.url_lookup import ServiceId, url_in_tenant
-from portal.core.ui.value_words import add_brackets, join_sentences, join_values
+from portal.base.files.writing import KINDS
+from portal.base.ui import batching
+from portal.base.ui.tables import Column, EmptyState, Filter, Table, file_response
+from portal.base.ui.times import relative_words
+from portal.base.ui.url_lookup import ServiceId, url_in_tenant
+from portal.base.ui.value_words import add_brackets, join_sentences, join_values
+from portal.domain.intents.recording import Requester
+from portal.domain.jobs import lists as jobs
+from portal.domain.jobs import suspensions
+from portal.domain.mirror import freshness, member_search, queries
+from portal.domain.mirror.fields.members import GROUP, MEMBER, MEMBER_ID, NAME
+from portal.domain.mirror.freshness import freshness_for
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.member_search import SearchPieces
+from portal.domain.mirror.models import Member
 from portal.members import actions, cleanup_lists, status
 from portal.members.cleanup_lists import CleanupList
 from tenants.access import TenantRequest

@@ -10,10 +10,10 @@ from typing import Any
 
 from django.db.models import Q
 
-from portal.core.mirror.fields.members import CODE
-from portal.core.mirror.models import Member
-from portal.core.mirror.row_building import MemberRowBuilder
-from portal.core.mirror.text_folding import fold
+from portal.domain.mirror.fields.members import CODE
+from portal.domain.mirror.models import Member
+from portal.domain.mirror.row_building import MemberRowBuilder
+from portal.domain.mirror.text_folding import fold
 from tenants.scope import current_tenant_id
 
 

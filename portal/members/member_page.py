@@ -6,14 +6,14 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from accessapi.meanings import RefusalCause
-from portal.core.intents import refusals
-from portal.core.intents.form_handling import address_of_target
-from portal.core.intents.models import Intent, target_of
-from portal.core.intents.refusals import Explanation
-from portal.core.jobs import member_jobs as about_jobs
-from portal.core.jobs import suspensions
-from portal.core.mirror.fields.members import CARD, MEMBER
-from portal.core.mirror.models import Member
+from portal.domain.intents import refusals
+from portal.domain.intents.form_handling import address_of_target
+from portal.domain.intents.models import Intent, target_of
+from portal.domain.intents.refusals import Explanation
+from portal.domain.jobs import member_jobs as about_jobs
+from portal.domain.jobs import suspensions
+from portal.domain.mirror.fields.members import CARD, MEMBER
+from portal.domain.mirror.models import Member
 from portal.members import faces, queries, status, temporary_keys
 from tenants.access import Access, TenantRequest
 from tenants.roles import Permission

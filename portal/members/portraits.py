@@ -9,9 +9,9 @@ import httpx2
 import structlog
 from django.utils import timezone
 
-from portal.core.files import pictures
-from portal.core.files.downloads import download
-from portal.core.mirror.models import Member
+from portal.base.files import pictures
+from portal.base.files.downloads import download
+from portal.domain.mirror.models import Member
 from portal.members.models import Portrait
 from tenants import vault
 from tenants.models import Tenant

@@ -14,15 +14,15 @@ from django.utils.translation import gettext as _
 
 from accessapi import errors
 from accessapi.resources.members import OneTimeQrIssued
-from portal.core.budget.client import client
-from portal.core.budget.ledger import BudgetExhausted
-from portal.core.budget.priorities import Priority
-from portal.core.mirror import failure_reasons
-from portal.core.mirror.models import Member
-from portal.core.mirror.single_reads import share_call
-from portal.core.timers.clock import database_now
-from portal.core.ui import qr_drawing
-from portal.core.ui.times import local
+from portal.base.timers.clock import database_now
+from portal.base.ui import qr_drawing
+from portal.base.ui.times import local
+from portal.domain.budget.client import client
+from portal.domain.budget.ledger import BudgetExhausted
+from portal.domain.budget.priorities import Priority
+from portal.domain.mirror import failure_reasons
+from portal.domain.mirror.models import Member
+from portal.domain.mirror.single_reads import share_call
 from tenants.access import TenantRequest
 from tenants.connections.service_clients import current_connection
 

@@ -6,17 +6,17 @@ from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from portal.core.intents import queries as intents
-from portal.core.intents.models import Intent, target_of
-from portal.core.jobs import bulk_executor, member_jobs
-from portal.core.mirror import member_search
-from portal.core.mirror import queries as mirror
-from portal.core.mirror.fields.members import CARD, GROUP, MEMBER, QR, RIGHTS_NAMES
-from portal.core.mirror.models import Group, Member
-from portal.core.mirror.row_building import MemberRowBuilder
-from portal.core.mirror.text_folding import sort_key
-from portal.core.ui import command_palette
-from portal.core.ui.command_palette import Hit
+from portal.base.ui import command_palette
+from portal.base.ui.command_palette import Hit
+from portal.domain.intents import queries as intents
+from portal.domain.intents.models import Intent, target_of
+from portal.domain.jobs import bulk_executor, member_jobs
+from portal.domain.mirror import member_search
+from portal.domain.mirror import queries as mirror
+from portal.domain.mirror.fields.members import CARD, GROUP, MEMBER, QR, RIGHTS_NAMES
+from portal.domain.mirror.models import Group, Member
+from portal.domain.mirror.row_building import MemberRowBuilder
+from portal.domain.mirror.text_folding import sort_key
 from tenants.access import Access, TenantRequest
 from tenants.audit_log.changes import RecordedChange, changed_fields
 from tenants.compiled_queries import CompiledQuery

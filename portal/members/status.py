@@ -12,10 +12,10 @@ from django.utils.safestring import SafeString
 from django.utils.translation import get_language, gettext_noop
 from django.utils.translation import gettext as _
 
-from portal.core.mirror.models import UNREADABLE, Member
-from portal.core.ui.chips import Chip
-from portal.core.ui.icons import icon
-from portal.core.ui.tables.columns import EMPTY_CELL
+from portal.base.ui.chips import Chip
+from portal.base.ui.icons import icon
+from portal.base.ui.tables.columns import EMPTY_CELL
+from portal.domain.mirror.models import UNREADABLE, Member
 
 # The field of a credential, its icon and its name.
 _CREDENTIALS = (
@@ -28,7 +28,8 @@ _CREDENTIALS = (
 def state_of(member: Member, now: datetime | None = None) -> str:
     """Return the state of the use period at `now`, as the state of a chip. Without limits a member is valid.
 
-    "suspended" needs rows from `portal.core.jobs.suspensions.with_suspended_flag`: the period was ended by staff here.
+    "suspended" needs rows from `portal.domain.jobs.suspensions.with_suspended_flag`: the period was ended by staff
+    here.
     """
     now = now or timezone.now()
     if member.use_end_key == UNREADABLE:

@@ -14,12 +14,12 @@ from django.utils import timezone
 from django.utils.translation import ngettext
 
 from accessapi.limits import INFO_MAX
-from portal.core.budget.priorities import Priority
-from portal.core.intents.actions import Requester, submit
-from portal.core.intents.models import Intent, target_of
-from portal.core.intents.nonces import Nonce
-from portal.core.intents.states import State
-from portal.core.mirror.models import KeyBox, Member
+from portal.domain.budget.priorities import Priority
+from portal.domain.intents.actions import Requester, submit
+from portal.domain.intents.models import Intent, target_of
+from portal.domain.intents.nonces import Nonce
+from portal.domain.intents.states import State
+from portal.domain.mirror.models import KeyBox, Member
 from tenants.roles import Permission
 from tenants.wording import coded_sentence
 

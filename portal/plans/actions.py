@@ -7,8 +7,8 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from portal.core.files.pictures import CheckedPicture
-from portal.core.intents.recording import Requester
+from portal.base.files.pictures import CheckedPicture
+from portal.domain.intents.recording import Requester
 from portal.plans.models import FloorPlan, Placement
 from tenants import audit
 from tenants.models import Tenant

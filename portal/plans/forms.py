@@ -11,11 +11,11 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from accessapi.reading import read_json
-from portal.core.files import pictures
-from portal.core.files.pictures import CheckedPicture, PictureFault
-from portal.core.ui.chips import Chip
-from portal.core.ui.edit_conflicts import ConflictForm
-from portal.core.ui.inputs import line_field, validate_visible
+from portal.base.files import pictures
+from portal.base.files.pictures import CheckedPicture, PictureFault
+from portal.base.ui.chips import Chip
+from portal.base.ui.edit_conflicts import ConflictForm
+from portal.base.ui.inputs import line_field, validate_visible
 from portal.plans import pdf_rendering, plan_devices
 from portal.plans.actions import MAX_PLACED
 from portal.plans.models import NAME_MAX, FloorPlan, Placed, Placement

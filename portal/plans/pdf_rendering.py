@@ -6,7 +6,7 @@ A small PDF can need gigabytes of memory. Then only the separate process is kill
 import subprocess
 import sys
 
-from portal.core.files.pictures import DRAWING_SIDE
+from portal.base.files.pictures import DRAWING_SIDE
 
 # Limits of the process: megabytes of address space, and seconds of processor time.
 MAX_MEGABYTES, MAX_SECONDS = 768, 10

@@ -9,14 +9,14 @@ from unicodedata import east_asian_width
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from portal.core.cameras.models import Camera
-from portal.core.cameras.states import state_of
-from portal.core.cameras.tiles import latest_picture_of, latest_pictures
-from portal.core.keys.states import state_of_box
-from portal.core.mirror.models import KeyBox, PassController
-from portal.core.ui import live_updates
-from portal.core.ui.chips import Chip
+from portal.base.ui import live_updates
+from portal.base.ui.chips import Chip
 from portal.devices import queries
+from portal.domain.cameras.models import Camera
+from portal.domain.cameras.states import state_of
+from portal.domain.cameras.tiles import latest_picture_of, latest_pictures
+from portal.domain.keys.states import state_of_box
+from portal.domain.mirror.models import KeyBox, PassController
 from portal.plans.models import FloorPlan, Placed, Placement
 from tenants.models import Tenant
 

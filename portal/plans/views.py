@@ -8,10 +8,10 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from portal.core.intents.recording import Requester
-from portal.core.ui import live_updates
-from portal.core.ui.url_lookup import get_row_or_404
-from portal.core.ui.value_words import join_values
+from portal.base.ui import live_updates
+from portal.base.ui.url_lookup import get_row_or_404
+from portal.base.ui.value_words import join_values
+from portal.domain.intents.recording import Requester
 from portal.plans import actions, plan_devices
 from portal.plans.forms import DrawingForm, NameForm, NewPlanForm, PlacementRows
 from portal.plans.models import FloorPlan

@@ -8,8 +8,8 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import get_language
 
-from portal.core.intents.recording import Requester
-from portal.core.timers.clock import ClockTime, database_now
+from portal.base.timers.clock import ClockTime, database_now
+from portal.domain.intents.recording import Requester
 from portal.reports import creating, periods, scheduling
 from portal.reports.models import Every, Report, Schedule
 from tenants import audit

@@ -14,11 +14,11 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
-from portal.core.files.writing import XLSX_TYPE
-from portal.core.timers import task_queue, timer_registry
-from portal.core.timers.clock import ClockTime, database_now
-from portal.core.timers.scaled_pauses import scaled_seconds
-from portal.core.timers.timer_registry import TaskWakeup
+from portal.base.files.writing import XLSX_TYPE
+from portal.base.timers import task_queue, timer_registry
+from portal.base.timers.clock import ClockTime, database_now
+from portal.base.timers.scaled_pauses import scaled_seconds
+from portal.base.timers.timer_registry import TaskWakeup
 from portal.evidence import store
 from portal.evidence.models import StoredFile
 from portal.reports import kinds, workbook_writing

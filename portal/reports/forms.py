@@ -12,9 +12,9 @@ from django.utils.translation import get_language, pgettext_lazy
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
-from portal.core.mirror.models import Area
-from portal.core.ui.edit_conflicts import ConflictForm
-from portal.core.ui.times import local
+from portal.base.ui.edit_conflicts import ConflictForm
+from portal.base.ui.times import local
+from portal.domain.mirror.models import Area
 from portal.reports import periods, scheduling
 from portal.reports.kinds import KINDS, ReportKind
 from portal.reports.models import Every, Report, Schedule

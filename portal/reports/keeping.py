@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from portal.core.timers import rounds
-from portal.core.timers.clock import ClockTime
+from portal.base.timers import rounds
+from portal.base.timers.clock import ClockTime
 from portal.evidence import store
 from portal.evidence.models import StoredFile
 from portal.reports.models import Report

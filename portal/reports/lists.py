@@ -7,8 +7,8 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from portal.core.ui.chips import Chip
-from portal.core.ui.tables import Column, EmptyState, Table
+from portal.base.ui.chips import Chip
+from portal.base.ui.tables import Column, EmptyState, Table
 from portal.reports import periods
 from portal.reports.kinds import KINDS, ReportKind
 from portal.reports.models import Report, Schedule

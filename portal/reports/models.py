@@ -5,7 +5,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from portal.core.notifications.models import State
+from portal.domain.notifications.models import State
 from portal.evidence.models import StoredFile
 from tenants.models import TenantModel
 

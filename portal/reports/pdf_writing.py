@@ -8,7 +8,7 @@ from fpdf import FPDF
 from fpdf.enums import TableBordersLayout, TableCellFillMode
 from fpdf.fonts import FontFace
 
-from portal.core.files import fonts
+from portal.base.files import fonts
 from portal.reports.content import CellValue, ReportHead, TableLine, number_in
 
 # The most lines of a table in the PDF: about 600 lines take a second. The workbook has all lines.

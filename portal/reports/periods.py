@@ -2,7 +2,7 @@
 
 from datetime import date, datetime, time, timedelta
 
-from portal.core.ui.times import TOKYO, local
+from portal.base.ui.times import TOKYO, local
 from portal.reports.models import Every
 
 _DAY = timedelta(days=1)

@@ -15,14 +15,14 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
-from portal.core.notifications import delivery_outcomes, mailing
-from portal.core.notifications.delivery_outcomes import DeliveryOutcome
-from portal.core.notifications.models import State
-from portal.core.restore import marking
-from portal.core.timers import task_queue, timer_registry
-from portal.core.timers.clock import ClockTime, database_now
-from portal.core.timers.scaled_pauses import scaled_seconds
-from portal.core.timers.timer_registry import TaskWakeup
+from portal.base.restore import marking
+from portal.base.timers import task_queue, timer_registry
+from portal.base.timers.clock import ClockTime, database_now
+from portal.base.timers.scaled_pauses import scaled_seconds
+from portal.base.timers.timer_registry import TaskWakeup
+from portal.domain.notifications import delivery_outcomes, mailing
+from portal.domain.notifications.delivery_outcomes import DeliveryOutcome
+from portal.domain.notifications.models import State
 from portal.reports import creating, kinds, periods
 from portal.reports.content import ReportHead
 from portal.reports.models import Every, Report, Schedule, Sending

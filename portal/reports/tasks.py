@@ -1,7 +1,7 @@
 """Celery tasks of reports. Each gets an ID; the row decides whether anything is done."""
 
+from portal.base.timers.celery_app import portal_task
 from portal.reports import creating, scheduling
-from portal.site.celery import portal_task
 from tenants.scope import tenant_scope
 
 

@@ -8,10 +8,10 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from portal.core.files.writing import download_recorder
-from portal.core.intents.recording import Requester
-from portal.core.ui import charts, live_updates
-from portal.core.ui.url_lookup import get_row_or_404, is_row_number
+from portal.base.files.writing import download_recorder
+from portal.base.ui import charts, live_updates
+from portal.base.ui.url_lookup import get_row_or_404, is_row_number
+from portal.domain.intents.recording import Requester
 from portal.evidence import store
 from portal.reports import actions, creating, keeping, pdf_writing, scheduling
 from portal.reports.content import CellValue, ReportHead, ReportTable, number_in

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 from django.utils.translation import gettext as _
 from openpyxl import Workbook
 
-from portal.core.files.writing import text_cell
+from portal.base.files.writing import text_cell
 from portal.reports.content import ReportHead, ReportTable, TableLine
 
 # The most lines of a sheet in this file format; further lines go to another sheet.

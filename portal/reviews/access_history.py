@@ -15,13 +15,13 @@ from django.db import connection
 from django.db.models import Q, QuerySet
 
 from portal.areas import merging
-from portal.core.intents.models import Intent, target_of
-from portal.core.intents.states import NOT_APPLIED, State
-from portal.core.jobs.models import Job, Row
-from portal.core.jobs.states import RowState
-from portal.core.mirror.door_areas import use_categories
-from portal.core.mirror.models import Area, History, RightsChange
-from portal.core.ui.times import local
+from portal.base.ui.times import local
+from portal.domain.intents.models import Intent, target_of
+from portal.domain.intents.states import NOT_APPLIED, State
+from portal.domain.jobs.models import Job, Row
+from portal.domain.jobs.states import RowState
+from portal.domain.mirror.door_areas import use_categories
+from portal.domain.mirror.models import Area, History, RightsChange
 from portal.reviews.models import Use
 from portal.reviews.rights import RightKey
 from tenants.models import AuditEntry

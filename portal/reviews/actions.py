@@ -11,10 +11,10 @@ from django.db.models import F, QuerySet
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
-from portal.core.intents.nonces import Nonce, NotSubmitted
-from portal.core.intents.recording import Requester
-from portal.core.mirror.models import Area
-from portal.core.timers.clock import ClockTime, database_now
+from portal.base.timers.clock import ClockTime, database_now
+from portal.domain.intents.nonces import Nonce, NotSubmitted
+from portal.domain.intents.recording import Requester
+from portal.domain.mirror.models import Area
 from portal.reviews import assigning, conflicts, item_status, reminding, review_worker
 from portal.reviews.models import Act, Applied, Delegation, Item, Review, State, Step
 from tenants import audit

@@ -8,29 +8,23 @@ preview is the same as the decisions.
 from datetime import timedelta
 
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import F
 from django.utils.translation import gettext as _
 
 from portal.areas import actions as areas
 from portal.areas.merging import AccessEdit, EditKind
-from portal.core.intents.nonces import NotSubmitted
-from portal.core.intents.recording import Requester
-from portal.core.jobs import actions
-from portal.core.jobs.models import Job, Row
-from portal.core.jobs.states import JobState
-from portal.core.mirror.models import Area, Member
+from portal.domain.intents.nonces import NotSubmitted
+from portal.domain.intents.recording import Requester
+from portal.domain.jobs import actions
+from portal.domain.jobs.models import Job, Row
+from portal.domain.jobs.states import JobState
+from portal.domain.mirror.models import Area, Member
 from portal.reviews import conflicts, item_status, review_worker, rights
 from portal.reviews.actions import lock_review, record
-from portal.reviews.models import Applied, Decision, Item, Review
+from portal.reviews.models import Applied, Item, Review
 from tenants.wording import coded_sentence
 
 _BATCH_SIZE = 1000
-
-
-def to_withdraw(review: Review) -> QuerySet[Item]:
-    """Return the items with a withdrawal to start: decided, not in progress, and still about the present right."""
-    decided = Item.objects.filter(review=review, decision=Decision.WITHDRAW, applied__in=item_status.TO_APPLY)
-    return decided.filter(is_open=False, decided_digest=F("now_digest"))
 
 
 def prepare(*, review: Review, area: Area, everywhere: bool, by: Requester) -> Job:
@@ -45,7 +39,7 @@ def prepare(*, review: Review, area: Area, everywhere: bool, by: Requester) -> J
         _recheck_conflicts(review, area)
         if (before := _waiting_job(review, area)) is not None:
             return before
-        items = to_withdraw(review).filter(area_id=area.area_id).order_by("pk")
+        items = item_status.to_withdraw(review).filter(area_id=area.area_id).order_by("pk")
         wanted = dict(items.values_list("member_id", "decided_digest")[: actions.MAX_JOB_ROWS])
         members = Member.objects.filter(member_id__in=wanted, gone_at__isnull=True)
         wish = AccessEdit(EditKind.WITHDRAW, area.area_id, include_everywhere=everywhere)
@@ -68,7 +62,7 @@ def prepare(*, review: Review, area: Area, everywhere: bool, by: Requester) -> J
 
 def _recheck_conflicts(review: Review, area: Area) -> None:
     """Look up again who may not decide about these items: decisions of such people must not withdraw anything."""
-    pks = list(to_withdraw(review).filter(area_id=area.area_id).order_by("pk").values_list("pk", flat=True))
+    pks = list(item_status.to_withdraw(review).filter(area_id=area.area_id).order_by("pk").values_list("pk", flat=True))
     for at in range(0, len(pks), _BATCH_SIZE):
         items = Item.objects.filter(pk__in=pks[at : at + _BATCH_SIZE])
         conflicts.recheck(review, list(items))
@@ -77,7 +71,7 @@ def _recheck_conflicts(review: Review, area: Area) -> None:
 
 def _waiting_job(review: Review, area: Area) -> Job | None:
     """Return the edit that waits for its preview, if there was no decision since then."""
-    if to_withdraw(review).filter(area_id=area.area_id).exists():
+    if item_status.to_withdraw(review).filter(area_id=area.area_id).exists():
         return None
     sent = Item.objects.filter(review=review, area_id=area.area_id, applied=Applied.SENT)
     jobs = Job.objects.filter(pk__in=sent.order_by().values("job"), state=JobState.CHECKED)

@@ -6,8 +6,8 @@ class ReviewsConfig(AppConfig):
     label = "reviews"
 
     def ready(self) -> None:
-        from portal.core.mirror import freshness
-        from portal.core.mirror.kinds import MirrorKind
+        from portal.domain.mirror import freshness
+        from portal.domain.mirror.kinds import MirrorKind
         from portal.reviews import reminding, review_worker
 
         review_worker.register()

@@ -14,8 +14,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from portal.core.mirror.models import Member
-from portal.core.mirror.text_folding import fold
+from portal.domain.mirror.models import Member
+from portal.domain.mirror.text_folding import fold
 from portal.reviews import access_history, assigning
 from portal.reviews.models import Decision, Item, Review, State
 from portal.reviews.rights import RightKey

@@ -13,8 +13,8 @@ from enum import StrEnum
 from django.db import transaction
 from django.db.models import F, QuerySet
 
-from portal.core.intents.recording import Requester
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
+from portal.domain.intents.recording import Requester
 from portal.reviews import conflicts, item_status, rights
 from portal.reviews.actions import lock_review, record
 from portal.reviews.models import Act, Applied, Decision, Item, Review, Step

@@ -11,8 +11,8 @@ from typing import Any
 from django.db.models import BooleanField, Case, Exists, F, Func, OuterRef, Q, QuerySet, TextField, Value, When
 from django.db.models.functions import Cast
 
-from portal.core.jobs.models import Job, Row
-from portal.core.jobs.states import ALIVE, NOT_APPLIED, JobState, RowState
+from portal.domain.jobs.models import Job, Row
+from portal.domain.jobs.states import ALIVE, NOT_APPLIED, JobState, RowState
 from portal.reviews import rights
 from portal.reviews.models import Applied, Decision, Item, Review, Standing
 from portal.reviews.rights import LEFT, UNREAD
@@ -162,3 +162,9 @@ def applied_of(row: Row) -> Applied:
         case RowState.STOPPED:
             return Applied.STOPPED
     return Applied.STOPPED if over else Applied.SENT
+
+
+def to_withdraw(review: Review) -> QuerySet[Item]:
+    """Return the items with a withdrawal to start: decided, not in progress, and still about the present right."""
+    decided = Item.objects.filter(review=review, decision=Decision.WITHDRAW, applied__in=TO_APPLY)
+    return decided.filter(is_open=False, decided_digest=F("now_digest"))

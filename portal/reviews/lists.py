@@ -13,12 +13,12 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext, pgettext_lazy
 
-from portal.core.mirror import queries as mirror
-from portal.core.mirror.text_folding import fold
-from portal.core.ui.chips import Chip
-from portal.core.ui.tables import BulkAction, Column, EmptyState, Filter, Table
-from portal.core.ui.tables.keyset import ListPage
-from portal.core.ui.times import local, time_tag
+from portal.base.ui.chips import Chip
+from portal.base.ui.tables import BulkAction, Column, EmptyState, Filter, Table
+from portal.base.ui.tables.keyset import ListPage
+from portal.base.ui.times import local, time_tag
+from portal.domain.mirror import queries as mirror
+from portal.domain.mirror.text_folding import fold
 from portal.reviews import queries, reasons
 from portal.reviews.access_history import MAX_RECORDS
 from portal.reviews.models import Act, Applied, Decision, Item, Review, Standing, State, Use

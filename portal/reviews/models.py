@@ -7,7 +7,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from portal.core.jobs.models import Job
+from portal.domain.jobs.models import Job
 from portal.evidence.models import StoredFile
 from tenants.models import TenantModel
 

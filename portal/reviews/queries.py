@@ -13,15 +13,14 @@ from django.utils.translation import pgettext_lazy
 
 from accessapi.permissions import AreaPlace
 from portal.areas.rights_loading import LoadedRights
-from portal.core.jobs.models import Job
-from portal.core.mirror.models import Area, Member
-from portal.core.ui import live_updates
-from portal.core.ui.times import local
-from portal.core.ui.url_lookup import get_row_or_404
+from portal.base.ui import live_updates
+from portal.base.ui.times import local
+from portal.base.ui.url_lookup import get_row_or_404
+from portal.domain.jobs.models import Job
+from portal.domain.mirror.models import Area, Member
 from portal.explain.changes_since import AccessChange, ChangesSince
 from portal.explain.questions import CheckedPlace
 from portal.reviews import assigning, conflicts, item_status, reasons, rights
-from portal.reviews.applying import to_withdraw
 from portal.reviews.models import Applied, Decision, Item, Review, Standing, State
 from tenants.access import TenantRequest
 from tenants.models import User
@@ -207,7 +206,7 @@ class ReviewProgress:
     @cached_property
     def areas(self) -> list[ReviewPart]:
         rows = _tallies_by("area_id", self.review.items.all())
-        ready = dict(to_withdraw(self.review).order_by().values_list("area_id").annotate(n=Count("pk")))
+        ready = dict(item_status.to_withdraw(self.review).order_by().values_list("area_id").annotate(n=Count("pk")))
         there = set(Area.objects.filter(area_id__in=self.review.area_names).values_list("area_id", flat=True))
         parts = [(area_id, name, rows.get(area_id, ReviewTally())) for area_id, name in self.review.area_names.items()]
         count = self.loaded.count_text

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from portal.core.ui.times import local
+from portal.base.ui.times import local
 from portal.reviews import assigning, conflicts
 from portal.reviews.models import Item
 from tenants.models import User

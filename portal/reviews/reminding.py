@@ -17,13 +17,13 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
-from portal.core.notifications import delivery_outcomes, mailing
-from portal.core.notifications.delivery_outcomes import DeliveryOutcome
-from portal.core.restore import marking
-from portal.core.timers import task_queue, timer_registry
-from portal.core.timers.clock import ClockTime, database_now
-from portal.core.timers.timer_registry import TaskWakeup
-from portal.core.ui.times import TOKYO
+from portal.base.restore import marking
+from portal.base.timers import task_queue, timer_registry
+from portal.base.timers.clock import ClockTime, database_now
+from portal.base.timers.timer_registry import TaskWakeup
+from portal.base.ui.times import TOKYO
+from portal.domain.notifications import delivery_outcomes, mailing
+from portal.domain.notifications.delivery_outcomes import DeliveryOutcome
 from portal.reviews.models import Item, Reminder, Review, State
 from tenants.access import access_to
 from tenants.models import User, current_tenant

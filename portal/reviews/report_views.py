@@ -4,7 +4,7 @@ from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
-from portal.core.files.writing import download_recorder
+from portal.base.files.writing import download_recorder
 from portal.evidence import store
 from portal.evidence.models import StoredFile
 from portal.reviews import queries, signed_report

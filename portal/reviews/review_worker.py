@@ -17,12 +17,12 @@ from typing import Any
 from django.db import connection, transaction
 from django.db.models import QuerySet
 
-from portal.core.mirror.coverage import load_coverage
-from portal.core.mirror.models import Member
-from portal.core.timers import task_queue, timer_registry
-from portal.core.timers.clock import ClockTime, database_now
-from portal.core.timers.timer_registry import TaskWakeup
-from portal.core.ui.times import local
+from portal.base.timers import task_queue, timer_registry
+from portal.base.timers.clock import ClockTime, database_now
+from portal.base.timers.timer_registry import TaskWakeup
+from portal.base.ui.times import local
+from portal.domain.mirror.coverage import load_coverage
+from portal.domain.mirror.models import Member
 from portal.reviews import access_history, assigning, conflicts, item_status, reminding, rights, signed_report
 from portal.reviews.models import Item, Review, Standing, State
 from portal.reviews.rights import RightKey

@@ -13,10 +13,10 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
-from portal.core.intents.nonces import NotSubmitted
-from portal.core.intents.recording import Requester
-from portal.core.ui.tables import Selection, Table, load_selection
-from portal.core.ui.url_lookup import is_row_number
+from portal.base.ui.tables import Selection, Table, load_selection
+from portal.base.ui.url_lookup import is_row_number
+from portal.domain.intents.nonces import NotSubmitted
+from portal.domain.intents.recording import Requester
 from portal.reviews import deciding, queries
 from portal.reviews.deciding import DecisionPress, DecisionResult, ManyResult
 from portal.reviews.lists import MyItems

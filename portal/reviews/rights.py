@@ -12,8 +12,8 @@ from django.utils.translation import gettext as _
 
 from portal.areas import grants
 from portal.areas.models import EVERYWHERE, Grant, Pass
-from portal.core.mirror.models import Member
-from portal.core.rights import words
+from portal.domain.mirror.models import Member
+from portal.domain.rights import words
 
 # In place of a digest: the person is no longer in the list of members.
 LEFT = "-"

@@ -22,10 +22,10 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.translation import override
 
-from portal.core.files.writing import escape_formula
-from portal.core.mirror.models import Member
-from portal.core.timers.clock import ClockTime, database_now
-from portal.core.ui.times import local
+from portal.base.files.writing import escape_formula
+from portal.base.timers.clock import ClockTime, database_now
+from portal.base.ui.times import local
+from portal.domain.mirror.models import Member
 from portal.evidence import store
 from portal.evidence.archive import Archive
 from portal.reviews import lists, queries, rights

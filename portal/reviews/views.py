@@ -14,15 +14,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from portal.areas import queries as areas
-from portal.core.intents import nonces
-from portal.core.intents.form_handling import submit_once
-from portal.core.intents.nonces import NotSubmitted
-from portal.core.intents.recording import Requester
-from portal.core.jobs import kinds
-from portal.core.mirror.queries import get_area
-from portal.core.ui import live_updates
-from portal.core.ui.tables import Selection, Table, load_selection
-from portal.reviews import actions, applying, lists, queries, reasons
+from portal.base.ui import live_updates
+from portal.base.ui.tables import Selection, Table, load_selection
+from portal.domain.intents import nonces
+from portal.domain.intents.form_handling import submit_once
+from portal.domain.intents.nonces import NotSubmitted
+from portal.domain.intents.recording import Requester
+from portal.domain.jobs import kinds
+from portal.domain.mirror.queries import get_area
+from portal.reviews import actions, applying, item_status, lists, queries, reasons
 from portal.reviews.forms import ChangeForm, DelegateForm, EverywhereForm, GroupsForm, StartForm
 from portal.reviews.lists import AllItems, Reviews
 from portal.reviews.models import Item, Review, State
@@ -218,7 +218,7 @@ def finish(request: TenantRequest, review_id: int) -> HttpResponse:
     review = queries.get(review_id)
     if request.method == "POST":
         return _run_and_redirect(request, review, actions.finish)
-    total, ready = queries.count_items(review.items.all()), applying.to_withdraw(review).count()
+    total, ready = queries.count_items(review.items.all()), item_status.to_withdraw(review).count()
     lines = [_("No decisions can be made after that. The report is signed and does not change.")]
     if total.waiting:
         said = ngettext(

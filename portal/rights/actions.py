@@ -9,19 +9,19 @@ from typing import Any, ClassVar
 from django.utils.translation import gettext as _
 
 from accessapi.resources import write_moment
-from portal.core.intents.actions import submit
-from portal.core.intents.form_handling import address_of_target
-from portal.core.intents.models import Intent, target_of
-from portal.core.intents.nonces import Nonce, NotSubmitted
-from portal.core.intents.recording import Requester
-from portal.core.jobs.bulk_executor import is_under_way
-from portal.core.mirror.fields.members import RIGHTS_NAMES
-from portal.core.mirror.models import Member
-from portal.core.mirror.single_reads import ReadFailed, read_for_page
-from portal.core.rights import member_rights, places, words
-from portal.core.rights.member_rights import MemberRights, canonical, digest, is_same_json
-from portal.core.rights.sheet import RightsSheet
-from portal.core.ui.sealing import seal, unseal_or_none
+from portal.base.ui.sealing import seal, unseal_or_none
+from portal.domain.intents.actions import submit
+from portal.domain.intents.form_handling import address_of_target
+from portal.domain.intents.models import Intent, target_of
+from portal.domain.intents.nonces import Nonce, NotSubmitted
+from portal.domain.intents.recording import Requester
+from portal.domain.jobs.bulk_executor import is_under_way
+from portal.domain.mirror.fields.members import RIGHTS_NAMES
+from portal.domain.mirror.models import Member
+from portal.domain.mirror.single_reads import ReadFailed, read_for_page
+from portal.domain.rights import member_rights, places, words
+from portal.domain.rights.member_rights import MemberRights, canonical, digest, is_same_json
+from portal.domain.rights.sheet import RightsSheet
 from portal.rights import merging
 from tenants.roles import Permission
 from tenants.wording import coded_sentence

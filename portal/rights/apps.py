@@ -3,7 +3,7 @@ from django.apps import AppConfig
 
 class RightsPagesConfig(AppConfig):
     name = "portal.rights"
-    label = "rights_pages"  # "rights" is the label of portal.core.rights
+    label = "rights_pages"  # "rights" is the label of portal.domain.rights
 
     def ready(self) -> None:
         from portal.rights import comparing

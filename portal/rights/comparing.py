@@ -8,16 +8,16 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from accessapi.permissions.passes import sort_key
-from portal.core.intents.recording import Requester
-from portal.core.jobs import actions, bulk_executor, kinds
-from portal.core.jobs.models import Job, Row
-from portal.core.mirror import member_search, queries
-from portal.core.mirror.models import Member
-from portal.core.rights import places, replacing, words
-from portal.core.rights.member_rights import canonical
-from portal.core.rights.places import PlaceNames
-from portal.core.rights.weeks import Week, week_of
-from portal.core.rights.words import RightsLine
+from portal.domain.intents.recording import Requester
+from portal.domain.jobs import actions, bulk_executor, kinds
+from portal.domain.jobs.models import Job, Row
+from portal.domain.mirror import member_search, queries
+from portal.domain.mirror.models import Member
+from portal.domain.rights import places, replacing, words
+from portal.domain.rights.member_rights import canonical
+from portal.domain.rights.places import PlaceNames
+from portal.domain.rights.weeks import Week, week_of
+from portal.domain.rights.words import RightsLine
 from tenants.roles import Permission
 from tenants.wording import coded_sentence
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from accessapi.permissions import normalise_devices, normalise_keys
 from accessapi.permissions.passes import Json, sort_key
-from portal.core.rights.member_rights import canonical
+from portal.domain.rights.member_rights import canonical
 
 _Entries = dict[str, list[Any]]
 

@@ -10,11 +10,11 @@ from django.db import transaction
 from django.utils import timezone
 
 from accessapi.moments import read_moment
-from portal.core.intents.recording import Requester
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import MirrorState
-from portal.core.presence import people
-from portal.core.presence.people import PersonInside
+from portal.domain.intents.recording import Requester
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import MirrorState
+from portal.domain.presence import people
+from portal.domain.presence.people import PersonInside
 from portal.rollcall.models import How, Listed, RollCall, Said, Tick
 from tenants import audit
 from tenants.wording import Sentence, coded_sentence

@@ -6,9 +6,9 @@ class RollCallConfig(AppConfig):
     label = "rollcall"
 
     def ready(self) -> None:
-        from portal.core.mirror import freshness
-        from portal.core.mirror.kinds import MirrorKind
-        from portal.core.timers import rounds
+        from portal.base.timers import rounds
+        from portal.domain.mirror import freshness
+        from portal.domain.mirror.kinds import MirrorKind
         from portal.rollcall import keeping
 
         rounds.register(

@@ -2,8 +2,8 @@
 
 from django.db.models import QuerySet
 
-from portal.core.mirror.log_partitions import RETENTION
-from portal.core.timers.clock import ClockTime
+from portal.base.timers.clock import ClockTime
+from portal.domain.mirror.log_partitions import RETENTION
 from portal.rollcall.models import RollCall
 
 

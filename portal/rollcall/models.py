@@ -6,7 +6,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from portal.core.presence.people import Certainty
+from portal.domain.presence.people import Certainty
 from tenants.models import TenantModel
 
 

@@ -11,12 +11,12 @@ from django.db.models import Count, Max
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from portal.core.mirror.text_folding import fold
-from portal.core.presence import people
-from portal.core.presence.people import Certainty, PersonInside
-from portal.core.ui import live_updates
-from portal.core.ui.url_lookup import get_row_or_404
-from portal.core.visits.days import Day
+from portal.base.ui import live_updates
+from portal.base.ui.url_lookup import get_row_or_404
+from portal.domain.mirror.text_folding import fold
+from portal.domain.presence import people
+from portal.domain.presence.people import Certainty, PersonInside
+from portal.domain.visits.days import Day
 from portal.rollcall.actions import TickRefusal
 from portal.rollcall.models import Listed, RollCall, Said, Tick
 

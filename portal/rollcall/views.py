@@ -11,8 +11,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accessapi.reading import read_json
-from portal.core.intents.recording import Requester
-from portal.core.ui import live_updates
+from portal.base.ui import live_updates
+from portal.domain.intents.recording import Requester
 from portal.rollcall import actions, queries
 from portal.rollcall.forms import PersonForm, StartForm
 from portal.rollcall.models import Said

@@ -28,9 +28,8 @@ from prometheus_client import (
 from prometheus_client.core import GaugeMetricFamily
 from redis.exceptions import RedisError
 
-from portal.core.timers import lag
-from portal.site import broker
-from portal.site.celery import QUEUES
+from portal.base.timers import broker, lag
+from portal.base.timers.celery_app import QUEUES
 from portal.site.probes import tick_age
 from tenants.scope import across_tenants
 

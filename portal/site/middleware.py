@@ -13,7 +13,7 @@ from django.template.loader import render_to_string
 from django.utils.cache import add_never_cache_headers
 from django.utils.translation import gettext as _
 
-from portal.core.ui import form_refilling
+from portal.base.ui import form_refilling
 from tenants import client_addresses, interrupted_requests
 from tenants.reauthentication import redirect_to_sign_in
 from tenants.vault import VaultError

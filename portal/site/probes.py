@@ -16,10 +16,9 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
-from portal.core.timers import leader_lease
-from portal.core.timers.clock import database_now
-from portal.site import broker
-from portal.site.celery import QUEUES, app
+from portal.base.timers import broker, leader_lease
+from portal.base.timers.celery_app import QUEUES, app
+from portal.base.timers.clock import database_now
 from tenants import key_rotation
 from tenants.checks import check_site_role
 

@@ -16,7 +16,8 @@ from django.db import connections
 from django.http.request import split_domain_port, validate_host
 from redis.exceptions import RedisError
 
-from portal.site import broker, env
+from portal.base.timers import broker
+from portal.site import env
 from tenants import vault
 from tenants.postgresql import server_checks
 

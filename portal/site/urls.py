@@ -2,9 +2,9 @@
 
 from django.urls import include, path
 
+from portal.base.ui import url_lookup
+from portal.base.ui.urls import urls_of_tenant
 from portal.codes.views import guest_code
-from portal.core.ui import url_lookup
-from portal.core.ui.urls import urls_of_tenant
 from portal.evidence.export_views import check_program
 from portal.home.views import landing
 from portal.site import metrics, probes, views
@@ -41,15 +41,15 @@ areas = [
     path("alerts/", include("portal.alerts.urls")),
     path("reviews/", include("portal.reviews.urls")),
     path("reports/", include("portal.reports.urls")),
-    path("intents/", include("portal.core.intents.urls")),
-    path("mirror/", include("portal.core.mirror.urls")),
+    path("intents/", include("portal.domain.intents.urls")),
+    path("mirror/", include("portal.domain.mirror.urls")),
     path("connection/webhook/", include("portal.webhooks.urls_of_tenant")),
     path("connection/", include("tenants.connections.urls")),
     path("staff/", include("tenants.staff.urls")),
     path("roles/", include("tenants.staff.roles_urls")),
     path("support/", include("tenants.support.urls")),
-    path("safety/", include("portal.core.safety.urls")),
-    path("restore/", include("portal.core.restore.urls")),
+    path("safety/", include("portal.domain.safety.urls")),
+    path("restore/", include("portal.base.restore.urls")),
     path("audit/", include("tenants.audit_log.urls")),
 ]
 
@@ -65,7 +65,7 @@ urlpatterns = [
     # A program to check signed exports, for people without an account.
     path("signing-keys/check_export.py", check_program, name="evidence_check"),
     path("", include("tenants.urls")),
-    path("", include("portal.core.ui.urls")),
+    path("", include("portal.base.ui.urls")),
     path("help/", include("portal.guide.urls")),
     path("", landing, name="landing"),
     # An account's e-mail address is the invited one. There is no page to change it.

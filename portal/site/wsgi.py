@@ -29,7 +29,7 @@ env.read_settings()
 startup.exit_if_misconfigured()
 application = with_stack_memory(get_wsgi_application())
 
-from portal.site.celery import limit_broker_wait  # noqa: E402 - its settings are those of the site
+from portal.base.timers.celery_app import limit_broker_wait  # noqa: E402 - its settings are those of the site
 
 limit_broker_wait()
 

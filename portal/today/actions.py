@@ -7,19 +7,19 @@ from typing import Any
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from portal.core.intents.recording import Requester
-from portal.core.mirror import sync_schedule
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import MirrorState
-from portal.core.safety import changing
-from portal.core.safety.changing import ChangeResult
-from portal.core.safety.rules import SafetyRule, SettingValues
-from portal.core.safety.words import on_or_off
-from portal.core.visits import undoing
-from portal.core.visits.days import Day
-from portal.core.visits.models import DeskAct, DeskSettings, Visit
-from portal.core.visits.queries import desk_settings
-from portal.core.visits.undoing import UndoResult
+from portal.domain.intents.recording import Requester
+from portal.domain.mirror import sync_schedule
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import MirrorState
+from portal.domain.safety import changing
+from portal.domain.safety.changing import ChangeResult
+from portal.domain.safety.rules import SafetyRule, SettingValues
+from portal.domain.safety.words import on_or_off
+from portal.domain.visits import undoing
+from portal.domain.visits.days import Day
+from portal.domain.visits.models import DeskAct, DeskSettings, Visit
+from portal.domain.visits.queries import desk_settings
+from portal.domain.visits.undoing import UndoResult
 from portal.today.forms import SettingsForm
 from tenants import audit
 from tenants.models import Tenant

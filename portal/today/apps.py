@@ -6,11 +6,11 @@ class TodayConfig(AppConfig):
     label = "today"
 
     def ready(self) -> None:
-        from portal.core.intents import form_handling
-        from portal.core.mirror import events, freshness
-        from portal.core.mirror.kinds import MirrorKind
-        from portal.core.safety import rules
-        from portal.core.ui import nav
+        from portal.base.ui import nav
+        from portal.domain.intents import form_handling
+        from portal.domain.mirror import events, freshness
+        from portal.domain.mirror.kinds import MirrorKind
+        from portal.domain.safety import rules
         from portal.today import actions, erasing, suggesting
         from tenants.roles import Permission
 

@@ -11,13 +11,13 @@ from django.db.models import Case, Count, F, Max, Min, Q, When, Window
 from django.db.models.functions import Extract, RowNumber
 from django.utils.functional import Promise
 
-from portal.core.visits.days import Day
-from portal.core.visits.rows import VisitRow, row_of
-from portal.core.visits.visit_status import HINTS, ICONS, LABELS, VisitStatus
+from portal.domain.visits.days import Day
+from portal.domain.visits.rows import VisitRow, row_of
+from portal.domain.visits.visit_status import HINTS, ICONS, LABELS, VisitStatus
 from portal.today import queries
 
 if TYPE_CHECKING:
-    from portal.core.visits.visit_status import Classified
+    from portal.domain.visits.visit_status import Classified
 
 NOW_STANDINGS = (VisitStatus.OVERDUE, VisitStatus.EXPECTED, VisitStatus.HERE, VisitStatus.ASKED)
 SHOW_VALUES = ("now", "all", *(str(standing) for standing in VisitStatus))

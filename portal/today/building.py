@@ -8,14 +8,14 @@ from django.http import QueryDict
 from django.utils import timezone
 from django.utils.translation import ngettext
 
-from portal.core.log import gaps
-from portal.core.mirror import freshness
-from portal.core.mirror.kinds import MirrorKind as Mirror
-from portal.core.mirror.text_folding import fold, search_terms
-from portal.core.presence import people
-from portal.core.presence.people import Certainty, Headcount, PersonInside, PersonKind
-from portal.core.ui.value_words import add_brackets
-from portal.core.visits.models import Visit
+from portal.base.ui.value_words import add_brackets
+from portal.domain.log import gaps
+from portal.domain.mirror import freshness
+from portal.domain.mirror.kinds import MirrorKind as Mirror
+from portal.domain.mirror.text_folding import fold, search_terms
+from portal.domain.presence import people
+from portal.domain.presence.people import Certainty, Headcount, PersonInside, PersonKind
+from portal.domain.visits.models import Visit
 from portal.today import queries
 from portal.today.queries import GuestsInside
 from tenants.access import TenantRequest

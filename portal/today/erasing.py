@@ -13,15 +13,15 @@ import structlog
 from django.db import transaction
 from django.db.models import Min, Q, QuerySet
 
-from portal.core.intents import actions
-from portal.core.intents.models import Intent, target_of
-from portal.core.mirror import log_search as histories
-from portal.core.mirror.models import Guest
-from portal.core.timers import rounds
-from portal.core.timers.clock import database_now
-from portal.core.visits import checking_in, queries
-from portal.core.visits.days import Day
-from portal.core.visits.models import CodeLink, DeskAct, DeskSettings, Visit
+from portal.base.timers import rounds
+from portal.base.timers.clock import database_now
+from portal.domain.intents import actions
+from portal.domain.intents.models import Intent, target_of
+from portal.domain.mirror import log_search as histories
+from portal.domain.mirror.models import Guest
+from portal.domain.visits import checking_in, queries
+from portal.domain.visits.days import Day
+from portal.domain.visits.models import CodeLink, DeskAct, DeskSettings, Visit
 from tenants import audit
 from tenants.models import Tenant
 from tenants.scope import tenant_scope

@@ -5,8 +5,8 @@ from typing import ClassVar
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from portal.core.ui.edit_conflicts import ConflictForm
-from portal.core.visits.models import DeskSettings
+from portal.base.ui.edit_conflicts import ConflictForm
+from portal.domain.visits.models import DeskSettings
 
 # The service keeps guests for a week after the end. With fewer days, names would come back with the next list.
 LEAST_DAYS, MOST_DAYS = 8, 3650

@@ -9,15 +9,15 @@ from django.db.models.functions import ExtractHour, TruncDate
 from django.utils.translation import gettext as _
 
 from accessapi.permissions import Holidays
-from portal.core.log import gaps
-from portal.core.mirror import freshness
-from portal.core.mirror import queries as mirror
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.ui import charts
-from portal.core.ui.times import TOKYO, duration_words, local
-from portal.core.visits.days import Day, Month
-from portal.core.visits.models import Visit
-from portal.core.visits.visit_status import LABELS, VisitStatus, with_status
+from portal.base.ui import charts
+from portal.base.ui.times import TOKYO, duration_words, local
+from portal.domain.log import gaps
+from portal.domain.mirror import freshness
+from portal.domain.mirror import queries as mirror
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.visits.days import Day, Month
+from portal.domain.visits.models import Visit
+from portal.domain.visits.visit_status import LABELS, VisitStatus, with_status
 from tenants.access import TenantRequest
 
 _COUNTS = ("came", "not_come", "cut", "open")

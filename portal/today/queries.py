@@ -13,16 +13,16 @@ from django.db.models import Count, Q, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
-from portal.core.mirror.text_folding import search_terms
-from portal.core.ui.times import local
-from portal.core.visits import queries as visits
-from portal.core.visits.days import Day
-from portal.core.visits.models import Visit
-from portal.core.visits.queries import MAY_CHECK_IN, PRESENT, ContainsText
-from portal.core.visits.visit_status import VisitStatus, with_status
+from portal.base.ui.times import local
+from portal.domain.mirror.text_folding import search_terms
+from portal.domain.visits import queries as visits
+from portal.domain.visits.days import Day
+from portal.domain.visits.models import Visit
+from portal.domain.visits.queries import MAY_CHECK_IN, PRESENT, ContainsText
+from portal.domain.visits.visit_status import VisitStatus, with_status
 
 if TYPE_CHECKING:
-    from portal.core.visits.visit_status import Classified
+    from portal.domain.visits.visit_status import Classified
 
 # How far a search looks before and after the day.
 _AROUND = timedelta(days=8)

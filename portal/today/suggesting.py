@@ -9,11 +9,11 @@ from typing import Any
 
 from django.db import connection
 
-from portal.core.mirror.door_areas import directions_by_door, exit_doors, use_categories
-from portal.core.mirror.models import History
-from portal.core.visits import queries
-from portal.core.visits.days import Day
-from portal.core.visits.models import Visit
+from portal.domain.mirror.door_areas import directions_by_door, exit_doors, use_categories
+from portal.domain.mirror.models import History
+from portal.domain.visits import queries
+from portal.domain.visits.days import Day
+from portal.domain.visits.models import Visit
 from tenants import audit
 from tenants.models import Tenant
 from tenants.wording import coded_sentence

@@ -1,6 +1,6 @@
 """Celery tasks that erase guests' data."""
 
-from portal.site.celery import portal_task
+from portal.base.timers.celery_app import portal_task
 from portal.today import erasing
 
 

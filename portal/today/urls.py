@@ -2,10 +2,10 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from portal.core.intents.urls import intent_urls
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.views import refresh_view
-from portal.core.ui.views import banners_view, palette_view
+from portal.base.ui.views import banners_view, palette_view
+from portal.domain.intents.urls import intent_urls
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.views import refresh_view
 from portal.today import views
 from tenants.roles import Permission
 

@@ -14,16 +14,16 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from portal.core.files.writing import download_recorder, send_file
-from portal.core.intents.recording import Requester
-from portal.core.presence import people
-from portal.core.safety.feedback import change_with_feedback
-from portal.core.ui import charts, live_updates
-from portal.core.ui.times import local, time_tag
-from portal.core.visits import checking_in, undoing
-from portal.core.visits import queries as visits
-from portal.core.visits.days import Month
-from portal.core.visits.models import Visit
+from portal.base.files.writing import download_recorder, send_file
+from portal.base.ui import charts, live_updates
+from portal.base.ui.times import local, time_tag
+from portal.domain.intents.recording import Requester
+from portal.domain.presence import people
+from portal.domain.safety.feedback import change_with_feedback
+from portal.domain.visits import checking_in, undoing
+from portal.domain.visits import queries as visits
+from portal.domain.visits.days import Month
+from portal.domain.visits.models import Visit
 from portal.today import actions, boards, building, erasing, months, queries
 from portal.today.actions import BoardNotice
 from portal.today.boards import BoardView

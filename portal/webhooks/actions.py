@@ -12,16 +12,16 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from portal.core.budget.priorities import Priority
-from portal.core.intents.actions import dispatch
-from portal.core.intents.models import Intent
-from portal.core.intents.nonces import Nonce, NotSubmitted
-from portal.core.intents.queries import open_intents
-from portal.core.intents.recording import Requester, record_intent
-from portal.core.mirror import single_reads
-from portal.core.mirror.models import TenantRecord
-from portal.core.timers.clock import ClockTime, database_now
-from portal.core.ui.value_words import join_sentences
+from portal.base.timers.clock import ClockTime, database_now
+from portal.base.ui.value_words import join_sentences
+from portal.domain.budget.priorities import Priority
+from portal.domain.intents.actions import dispatch
+from portal.domain.intents.models import Intent
+from portal.domain.intents.nonces import Nonce, NotSubmitted
+from portal.domain.intents.queries import open_intents
+from portal.domain.intents.recording import Requester, record_intent
+from portal.domain.mirror import single_reads
+from portal.domain.mirror.models import TenantRecord
 from portal.webhooks import health, tokens
 from portal.webhooks.address_cache import FRESH_SECONDS, WAIT_SECONDS
 from portal.webhooks.models import Webhook

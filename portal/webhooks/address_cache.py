@@ -17,7 +17,7 @@ from django.db import DatabaseError, connection
 from django.db.models import Q
 
 from accessapi.webhook_format import WebhookFormat as Shape
-from portal.core.timers.clock import ClockTime
+from portal.base.timers.clock import ClockTime
 from portal.webhooks.models import Webhook
 from tenants.scope import across_tenants
 from tenants.vault import VaultError

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from django.utils.translation import gettext_lazy as _
 
-from portal.core.alerts.kinds import AlertKind, Observation, RuleValues, tenants_having
-from portal.core.alerts.kinds import register as add
-from portal.core.alerts.models import Severity
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
+from portal.domain.alerts.kinds import AlertKind, Observation, RuleValues, tenants_having
+from portal.domain.alerts.kinds import register as add
+from portal.domain.alerts.models import Severity
 from portal.webhooks.models import Webhook
 from tenants.models import Tenant
 

@@ -6,8 +6,8 @@ class HooksConfig(AppConfig):
     label = "hooks"
 
     def ready(self) -> None:
-        from portal.core.mirror import events
-        from portal.core.mirror.kinds import MirrorKind
+        from portal.domain.mirror import events
+        from portal.domain.mirror.kinds import MirrorKind
         from portal.webhooks import alerts, follow, panel, processing
 
         alerts.register()

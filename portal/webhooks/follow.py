@@ -3,15 +3,15 @@
 from datetime import timedelta
 from typing import Any
 
-from portal.core.budget.priorities import Priority
-from portal.core.intents import absence_proofs, handlers
-from portal.core.intents.handlers import Finding
-from portal.core.intents.models import Intent
-from portal.core.intents.states import NOT_APPLIED, State
-from portal.core.mirror import single_reads, small_lists, sync_schedule
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.timers.clock import database_now
-from portal.core.ui.times import local
+from portal.base.timers.clock import database_now
+from portal.base.ui.times import local
+from portal.domain.budget.priorities import Priority
+from portal.domain.intents import absence_proofs, handlers
+from portal.domain.intents.handlers import Finding
+from portal.domain.intents.models import Intent
+from portal.domain.intents.states import NOT_APPLIED, State
+from portal.domain.mirror import single_reads, small_lists, sync_schedule
+from portal.domain.mirror.kinds import MirrorKind
 from portal.webhooks import health, tokens
 from portal.webhooks.actions import CHANGED_COLUMNS, OPERATION
 from portal.webhooks.models import Webhook

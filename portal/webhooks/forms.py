@@ -5,8 +5,8 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from portal.core.ui.edit_conflicts import ConflictForm
-from portal.core.ui.value_words import service_word
+from portal.base.ui.edit_conflicts import ConflictForm
+from portal.base.ui.value_words import service_word
 from portal.webhooks.models import Webhook
 from portal.webhooks.settings import ServiceSettings, category_choices
 

@@ -11,12 +11,12 @@ from django.db.models import Count, F, Value
 from django.db.models.functions import ExtractHour, ExtractIsoWeekDay, Least
 
 from accessapi.limits import JST
-from portal.core.mirror import sync_schedule
-from portal.core.mirror.coverage import load_coverage
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import History, MirrorState
-from portal.core.timers.clock import ClockTime, database_now
-from portal.core.timers.task_queue import enqueue_after_commit
+from portal.base.timers.clock import ClockTime, database_now
+from portal.base.timers.task_queue import enqueue_after_commit
+from portal.domain.mirror import sync_schedule
+from portal.domain.mirror.coverage import load_coverage
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import History, MirrorState
 from portal.webhooks.message_queue import PROCESS_TASK
 from portal.webhooks.models import Notification, Webhook
 from portal.webhooks.parsing import UNNAMED_PREFIX

@@ -19,9 +19,9 @@ from django.db.models import DateTimeField, ExpressionWrapper, F, Value
 from django.db.models.functions import Greatest, Least
 
 from accessapi.webhook_format import WebhookFormat as Shape
-from portal.core.mirror.fields.values import as_json
-from portal.core.timers import task_queue
-from portal.core.timers.clock import ClockTime
+from portal.base.timers import task_queue
+from portal.base.timers.clock import ClockTime
+from portal.domain.mirror.fields.values import as_json
 from portal.webhooks import parsing
 from portal.webhooks.models import Webhook
 from tenants.scope import tenant_scope

@@ -8,10 +8,10 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from portal.core.intents.form_handling import ErrorsAsMessages, address_of, submit_once
-from portal.core.intents.nonces import NotSubmitted
-from portal.core.intents.recording import Requester
-from portal.core.ui import live_updates
+from portal.base.ui import live_updates
+from portal.domain.intents.form_handling import ErrorsAsMessages, address_of, submit_once
+from portal.domain.intents.nonces import NotSubmitted
+from portal.domain.intents.recording import Requester
 from portal.webhooks import actions, panel, settings
 from portal.webhooks.actions import WebhookChange
 from portal.webhooks.forms import CategoriesForm

@@ -10,12 +10,12 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from portal.core.intents.models import Intent
-from portal.core.intents.states import UNDER_WAY, State
-from portal.core.mirror.kinds import READ_INTERVALS, MirrorKind
-from portal.core.timers.clock import database_now
-from portal.core.ui import batching, live_updates, panels
-from portal.core.ui.url_lookup import url_in_tenant
+from portal.base.timers.clock import database_now
+from portal.base.ui import batching, live_updates, panels
+from portal.base.ui.url_lookup import url_in_tenant
+from portal.domain.intents.models import Intent
+from portal.domain.intents.states import UNDER_WAY, State
+from portal.domain.mirror.kinds import READ_INTERVALS, MirrorKind
 from portal.webhooks import actions, settings
 from portal.webhooks.actions import WebhookChange
 from portal.webhooks.forms import CategoriesForm

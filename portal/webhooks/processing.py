@@ -12,14 +12,14 @@ from django.db import transaction
 from django.db.models import Exists, Max, OuterRef, QuerySet
 
 from accessapi.doors import DoorEvent
-from portal.core.mirror import late_records, sync_schedule
-from portal.core.mirror.kinds import READ_INTERVALS, MirrorKind
-from portal.core.mirror.leases import has_calls_for_log
-from portal.core.mirror.models import History, MirrorState
-from portal.core.mirror.row_building import insert_records
-from portal.core.timers import rounds, timer_registry
-from portal.core.timers.clock import ClockTime, database_now
-from portal.core.timers.timer_registry import TaskWakeup
+from portal.base.timers import rounds, timer_registry
+from portal.base.timers.clock import ClockTime, database_now
+from portal.base.timers.timer_registry import TaskWakeup
+from portal.domain.mirror import late_records, sync_schedule
+from portal.domain.mirror.kinds import READ_INTERVALS, MirrorKind
+from portal.domain.mirror.leases import has_calls_for_log
+from portal.domain.mirror.models import History, MirrorState
+from portal.domain.mirror.row_building import insert_records
 from portal.webhooks import health, parsing
 from portal.webhooks.message_queue import PROCESS_TASK
 from portal.webhooks.models import Notification, Webhook

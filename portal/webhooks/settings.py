@@ -11,8 +11,8 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
-from portal.core.mirror.models import History, TenantRecord
-from portal.core.ui.value_words import join_values, service_word
+from portal.base.ui.value_words import join_values, service_word
+from portal.domain.mirror.models import History, TenantRecord
 from portal.webhooks import tokens
 from portal.webhooks.models import Webhook
 from tenants import vault

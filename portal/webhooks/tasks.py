@@ -1,6 +1,6 @@
 """Celery tasks that process notifications."""
 
-from portal.site.celery import portal_task
+from portal.base.timers.celery_app import portal_task
 from portal.webhooks import processing
 from tenants.scope import tenant_scope
 

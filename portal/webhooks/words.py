@@ -6,9 +6,9 @@ from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
-from portal.core.mirror.kinds import READ_INTERVALS, MirrorKind
-from portal.core.mirror.models import MirrorState
-from portal.core.ui.times import clock_tag, time_tag
+from portal.base.ui.times import clock_tag, time_tag
+from portal.domain.mirror.kinds import READ_INTERVALS, MirrorKind
+from portal.domain.mirror.models import MirrorState
 from portal.webhooks.models import Webhook
 
 Working = Webhook.Working

@@ -1,4 +1,4 @@
-"""A tenant's connection, and clients of the service with its token. `portal.core.budget` counts their calls."""
+"""A tenant's connection, and clients of the service with its token. `portal.domain.budget` counts their calls."""
 
 from __future__ import annotations
 

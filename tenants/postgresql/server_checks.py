@@ -15,7 +15,7 @@ from django.core.exceptions import ImproperlyConfigured
 _OLDEST_VERSION = 15
 _DURABILITY_SETTINGS = ("fsync", "full_page_writes", "synchronous_commit")
 _ROLE = "SELECT rolname, rolsuper, rolbypassrls FROM pg_roles WHERE rolname = current_user"
-# For `portal.core.timers.database_identity`; PostgreSQL allows it to every role by default.
+# For `portal.base.timers.database_identity`; PostgreSQL allows it to every role by default.
 _MAY_READ_IDENTITY = """SELECT has_function_privilege('pg_control_system()', 'EXECUTE')
 AND has_function_privilege('pg_control_checkpoint()', 'EXECUTE')"""
 _PID = "SELECT pg_backend_pid()"

@@ -5,10 +5,10 @@ from datetime import timedelta
 import pytest
 
 from accessapi.operations import CallClass
-from portal.core.budget import ledger
-from portal.core.budget.models import Spent
-from portal.core.budget.priorities import Priority
-from portal.core.budget.quota import quota_of
+from portal.domain.budget import ledger
+from portal.domain.budget.models import Spent
+from portal.domain.budget.priorities import Priority
+from portal.domain.budget.quota import quota_of
 from tenants.scope import tenant_scope
 from tests.support.rounds import round_of
 

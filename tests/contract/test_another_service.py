@@ -12,16 +12,16 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
-from portal.core.budget.ledger import BudgetExhausted
-from portal.core.budget.priorities import Priority
-from portal.core.intents import tracking
-from portal.core.intents.actions import submit
-from portal.core.intents.models import Intent
-from portal.core.intents.states import State
-from portal.core.mirror import single_reads, sync_schedule, tasks
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import Area, Group, Key, KeyBox, Member, MirrorState
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
+from portal.domain.budget.ledger import BudgetExhausted
+from portal.domain.budget.priorities import Priority
+from portal.domain.intents import tracking
+from portal.domain.intents.actions import submit
+from portal.domain.intents.models import Intent
+from portal.domain.intents.states import State
+from portal.domain.mirror import single_reads, sync_schedule, tasks
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import Area, Group, Key, KeyBox, Member, MirrorState
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
 from tests.support.changes import ChangesDesk

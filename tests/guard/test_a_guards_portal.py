@@ -5,8 +5,8 @@ import re
 import pytest
 from django.utils import timezone
 
-from portal.core.mirror.models import PassController
-from portal.core.visits.models import Visit
+from portal.domain.mirror.models import PassController
+from portal.domain.visits.models import Visit
 from tenants.scope import tenant_scope
 from tests.support.doors import shows
 from tests.support.log import keep_one

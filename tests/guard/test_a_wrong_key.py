@@ -2,9 +2,9 @@
 
 import pytest
 
-from portal.core.alerts import detection
-from portal.core.alerts.models import Alert
-from portal.core.mirror.models import KeyBox
+from portal.domain.alerts import detection
+from portal.domain.alerts.models import Alert
+from portal.domain.mirror.models import KeyBox
 from portal.keys import status_reading
 from tenants.scope import tenant_scope
 from tests.support.desk import said

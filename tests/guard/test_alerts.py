@@ -10,12 +10,12 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from portal.core.alerts import detection
-from portal.core.alerts.kinds import KINDS
-from portal.core.alerts.models import Alert, Rule, Watch
-from portal.core.mirror import events
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import PassController
+from portal.domain.alerts import detection
+from portal.domain.alerts.kinds import KINDS
+from portal.domain.alerts.models import Alert, Rule, Watch
+from portal.domain.mirror import events
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import PassController
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
 from tests.support.log import happened, loaded, record
@@ -128,7 +128,7 @@ class TestWhatBecomesAnAlert:
         with tenant_scope(one.tenant):
             always = {"days": list(range(7)), "begin": "00:00", "end": "23:59"}
             Rule.objects.create(kind="out_of_hours", is_on=True, severity=2, hours=always)
-        with patch("portal.core.alerts.rules.Hours.includes", return_value=True):
+        with patch("portal.domain.alerts.rules.Hours.includes", return_value=True):
             told(one, record(timezone.now(), device_id="D1", member_id="m-7"))
         assert len(alerts(one, "out_of_hours")) == 1
 

@@ -7,12 +7,12 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from portal.core.alerts import detection
-from portal.core.alerts.kinds import KINDS
-from portal.core.alerts.models import Alert, Rule, Severity, Watch
-from portal.core.budget.models import Gauge
-from portal.core.mirror.models import DoorState, Key, KeyBox, KeyState, PassController
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
+from portal.domain.alerts import detection
+from portal.domain.alerts.kinds import KINDS
+from portal.domain.alerts.models import Alert, Rule, Severity, Watch
+from portal.domain.budget.models import Gauge
+from portal.domain.mirror.models import DoorState, Key, KeyBox, KeyState, PassController
 from portal.evidence.models import Incident, Item
 from portal.webhooks.models import Webhook
 from tenants.models import Connection, Tenant, User

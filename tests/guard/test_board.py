@@ -10,13 +10,13 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accessapi.operations import CallClass
-from portal.core.budget import ledger
-from portal.core.budget.priorities import MAX_SHARE_FOR_WATCHED, Priority
-from portal.core.mirror.door_states import USUAL_INTERVAL
-from portal.core.mirror.models import Area, PassController
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
 from portal.devices import status_reading
 from portal.devices.models import BoardSight
+from portal.domain.budget import ledger
+from portal.domain.budget.priorities import MAX_SHARE_FOR_WATCHED, Priority
+from portal.domain.mirror.door_states import USUAL_INTERVAL
+from portal.domain.mirror.models import Area, PassController
 from tenants.scope import tenant_scope
 from tests.support.doors import door, read_due, real_doors, shows
 from tests.support.log import happened, loaded, record

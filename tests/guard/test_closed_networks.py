@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from portal.core.notifications import networks
+from portal.domain.notifications import networks
 
 CLOSED = """
 127.0.0.1 10.1.2.3 172.16.0.1 192.168.0.1 169.254.169.254 100.64.0.1 0.0.0.0 224.0.0.1 240.0.0.1 255.255.255.255

@@ -9,9 +9,9 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from portal.core.intents.models import Intent
-from portal.core.intents.states import PHYSICAL_SECONDS
-from portal.core.mirror.models import PassController
+from portal.domain.intents.models import Intent
+from portal.domain.intents.states import PHYSICAL_SECONDS
+from portal.domain.mirror.models import PassController
 from tenants import pending_commands
 from tenants.models import AuditEntry, Staff
 from tenants.scope import tenant_scope

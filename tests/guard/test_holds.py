@@ -7,16 +7,16 @@ from unittest import mock
 import pytest
 from django.utils import timezone
 
-from portal.core.intents import sending, tracking
-from portal.core.intents.due_intents import settle_abandoned
-from portal.core.intents.models import Intent
-from portal.core.intents.nonces import Nonce, NotSubmitted
-from portal.core.intents.states import Reason, State
-from portal.core.mirror.models import PassController
-from portal.core.timers.clock import ClockTime, database_now
+from portal.base.timers.clock import ClockTime, database_now
 from portal.devices import actions, hold_ends, holds
 from portal.devices.actions import DoorCommand
 from portal.devices.models import Hold
+from portal.domain.intents import sending, tracking
+from portal.domain.intents.due_intents import settle_abandoned
+from portal.domain.intents.models import Intent
+from portal.domain.intents.nonces import Nonce, NotSubmitted
+from portal.domain.intents.states import Reason, State
+from portal.domain.mirror.models import PassController
 from tenants.audit import PORTAL_ACTOR
 from tenants.models import AuditEntry, Staff
 from tenants.scope import tenant_scope

@@ -6,12 +6,12 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from portal.core.cameras.models import Camera, CameraUsage, Picture
-from portal.core.intents import nonces
-from portal.core.intents.models import Intent
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import MirrorState, PassController
-from portal.core.visits.models import Stage, Visit
+from portal.domain.cameras.models import Camera, CameraUsage, Picture
+from portal.domain.intents import nonces
+from portal.domain.intents.models import Intent
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import MirrorState, PassController
+from portal.domain.visits.models import Stage, Visit
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
 from tests.support.cameras import used

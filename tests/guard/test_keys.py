@@ -8,13 +8,13 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accessapi.keys import KeyEvent
-from portal.core.alerts import detection
-from portal.core.alerts.models import Alert
-from portal.core.intents import sending, tracking
-from portal.core.intents.models import Intent
-from portal.core.intents.states import State
-from portal.core.mirror.models import KeyBox, Member
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
+from portal.domain.alerts import detection
+from portal.domain.alerts.models import Alert
+from portal.domain.intents import sending, tracking
+from portal.domain.intents.models import Intent
+from portal.domain.intents.states import State
+from portal.domain.mirror.models import KeyBox, Member
 from portal.keys import status_reading
 from tenants.models import Connection
 from tenants.scope import tenant_scope
@@ -246,7 +246,7 @@ def test_other_words_for_keys_are_known_by_the_overrides(one):
 
 def test_the_record_of_a_command_is_that_of_the_key_it_was_for(one, guard):
     """Check that a record is matched with its command by the key's number, with two keys of one box."""
-    from portal.core.log import request_matching
+    from portal.domain.log import request_matching
 
     def asked(unit):
         return Intent(path={"key_device_id": "K1"}, body={"targets": [unit]})

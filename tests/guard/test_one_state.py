@@ -5,11 +5,11 @@ from datetime import timedelta
 import pytest
 
 from accessapi.doors import DoorEvent
-from portal.core.cameras.models import Camera
-from portal.core.mirror import door_states
-from portal.core.mirror.models import PassController
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
 from portal.devices import status_reading
+from portal.domain.cameras.models import Camera
+from portal.domain.mirror import door_states
+from portal.domain.mirror.models import PassController
 from portal.keys import status_reading as watch_keys
 from portal.lockdown.models import Kind, Lockdown, LockdownDoor, Scope, State
 from portal.plans.models import FloorPlan, Placed, Placement

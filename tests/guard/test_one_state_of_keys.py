@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import pytest
 from PIL import Image
 
-from portal.core.cameras.models import Camera, Picture
-from portal.core.mirror.models import Guest, PassController
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
+from portal.domain.cameras.models import Camera, Picture
+from portal.domain.mirror.models import Guest, PassController
 from portal.plans.models import FloorPlan, Placed, Placement
 from portal.reports.kinds import activities
 from tenants.scope import tenant_scope

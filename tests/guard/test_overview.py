@@ -6,10 +6,10 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from portal.core.alerts import detection
-from portal.core.mirror.models import Member, PassController
-from portal.core.presence import hourly_counts, passages
-from portal.core.visits.models import Visit
+from portal.domain.alerts import detection
+from portal.domain.mirror.models import Member, PassController
+from portal.domain.presence import hourly_counts, passages
+from portal.domain.visits.models import Visit
 from tenants.models import SupportSession, User
 from tenants.scope import tenant_scope
 from tests.support.doors import shows

@@ -7,10 +7,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from playwright.sync_api import expect
 
-from portal.core.intents import tracking
-from portal.core.intents.models import Intent
-from portal.core.mirror.models import PassController
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
+from portal.domain.intents import tracking
+from portal.domain.intents.models import Intent
+from portal.domain.mirror.models import PassController
 from tenants.scope import tenant_scope
 from tests.support.doors import shows
 

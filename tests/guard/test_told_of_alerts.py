@@ -12,11 +12,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accessapi import transport
-from portal.core.alerts.models import Alert, Watch
-from portal.core.mirror import events
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.notifications import networks, sending
-from portal.core.notifications.models import Telling, WebAddress
+from portal.domain.alerts.models import Alert, Watch
+from portal.domain.mirror import events
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.notifications import networks, sending
+from portal.domain.notifications.models import Telling, WebAddress
 from portal.site import env
 from tenants.models import AuditEntry, Staff
 from tenants.scope import tenant_scope
@@ -144,7 +144,7 @@ class TestByMail:
         assert (kept(one).state, kept(one).answer, kept(one).due_at) == ("failed", "SMTP 550", None)
 
     def test_what_may_have_arrived_is_shown_and_not_sent_again(self, one, mailbox, monkeypatch, manager):
-        monkeypatch.setattr("portal.core.notifications.mailing._SECONDS", 0.3)
+        monkeypatch.setattr("portal.domain.notifications.mailing._SECONDS", 0.3)
         mailbox.held.set()
         happen(one)
         send(one)

@@ -5,9 +5,9 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from portal.core.mirror.models import PassController
 from portal.devices.models import BoardSight
 from portal.devices.wall import ROOM, URGENT_SPACE
+from portal.domain.mirror.models import PassController
 from tenants.scope import tenant_scope
 from tests.support.desk import said
 from tests.support.doors import shows

@@ -1,7 +1,7 @@
 """What a guard sees of other people's requests."""
 
-from portal.core.intents.actions import submit
-from portal.core.intents.recording import Requester
+from portal.domain.intents.actions import submit
+from portal.domain.intents.recording import Requester
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
 from tests.support.places import fresh_nonce

@@ -6,14 +6,14 @@ from datetime import timedelta
 import pytest
 
 from accessapi.doors import DoorEvent
-from portal.core.alerts.models import Alert
-from portal.core.intents.actions import submit
-from portal.core.intents.models import Intent
-from portal.core.intents.states import Reason, State
-from portal.core.mirror import door_states as known
-from portal.core.mirror.models import PassController
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
 from portal.devices import follow
+from portal.domain.alerts.models import Alert
+from portal.domain.intents.actions import submit
+from portal.domain.intents.models import Intent
+from portal.domain.intents.states import Reason, State
+from portal.domain.mirror import door_states as known
+from portal.domain.mirror.models import PassController
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
 from tests.support.doors import calls_of_devices, door, hear, moved, read_due, real_doors, shows

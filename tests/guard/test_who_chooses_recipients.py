@@ -6,11 +6,11 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from portal.core.alerts.models import Watch
-from portal.core.mirror import events
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.notifications import actions
-from portal.core.notifications.models import Telling, WebAddress
+from portal.domain.alerts.models import Watch
+from portal.domain.mirror import events
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.notifications import actions
+from portal.domain.notifications.models import Telling, WebAddress
 from tenants.models import AuditEntry, Staff
 from tenants.scope import tenant_scope
 from tests.support.log import happened, loaded, record

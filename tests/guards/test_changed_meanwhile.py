@@ -2,8 +2,8 @@
 
 import ast
 
-from portal.core.ui.edit_conflicts import ConflictForm
-from portal.core.ui.sealing import ShownValuesForm
+from portal.base.ui.edit_conflicts import ConflictForm
+from portal.base.ui.sealing import ShownValuesForm
 from tests.support.sources import modules
 
 #: Forms that begin with values but change nothing stored that two people edit, and why.

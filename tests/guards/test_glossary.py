@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from babel.messages.pofile import read_po
 
-from portal.core.files.writing import REASON_HEADINGS
-from portal.core.mirror.fields.members import MEMBER
+from portal.base.files.writing import REASON_HEADINGS
+from portal.domain.mirror.fields.members import MEMBER
 from portal.expected.row_parsing import FIELDS as OF_GUESTS
 from sandbox.console.pages.words.japanese import JAPANESE as CONSOLE
 from sandbox.oauth.texts import JAPANESE as CONSENT

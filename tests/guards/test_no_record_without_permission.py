@@ -18,11 +18,11 @@ from django.test import Client
 from django.urls import Resolver404, resolve
 from django.utils import timezone
 
-from portal.core.mirror import last_seen
-from portal.core.mirror.models import Area, Guest, Member, PassController
-from portal.core.presence import passages
-from portal.core.ui.times import TOKYO
-from portal.core.visits.models import Visit
+from portal.base.ui.times import TOKYO
+from portal.domain.mirror import last_seen
+from portal.domain.mirror.models import Area, Guest, Member, PassController
+from portal.domain.presence import passages
+from portal.domain.visits.models import Visit
 from portal.members.cleanup_lists import CleanupList
 from tenants import roles
 from tenants.models import SupportSession, User

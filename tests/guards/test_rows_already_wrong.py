@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from django.db import DatabaseError, connection, models, transaction
 
-from portal.core.mirror.models import History, HistorySearch
+from portal.domain.mirror.models import History, HistorySearch
 from tenants.scope import tenant_scope
 from tests.support.furnished import furnish, pages_of, read
 from tests.support.isolation import tenant_models

@@ -11,8 +11,8 @@ from functools import cache
 from django.utils import translation
 
 from portal.areas.merging import EditKind
-from portal.core.safety.models import State
 from portal.devices.actions import DoorCommand
+from portal.domain.safety.models import State
 from portal.keys.actions import Command as KeyCommand
 from portal.reports.kinds import KINDS as REPORTS
 from portal.today import suggesting
@@ -53,8 +53,8 @@ def given(path: str, *names: str, at: int) -> set[str]:
 
 
 def acts_with_jobs() -> set[str]:
-    everywhere = given("portal/core/jobs/actions.py", "record_action", at=2) | given(
-        "portal/core/jobs/advancing.py", "record_action", at=2
+    everywhere = given("portal/domain/jobs/actions.py", "record_action", at=2) | given(
+        "portal/domain/jobs/advancing.py", "record_action", at=2
     )
     of_imports = given("portal/imports/actions.py", "record_action", at=2)
     return {f"{family}.{act}" for family in ("change", "import") for act in everywhere} | {
@@ -65,13 +65,13 @@ def acts_with_jobs() -> set[str]:
 ALERTS = {each for each in TEXTS if each.startswith("alert_kind.")}
 #: Codes that are computed, with all their possible values.
 COMPUTED = {
-    ("portal/core/jobs/kinds.py", "action"): acts_with_jobs(),
-    ("portal/core/jobs/bulk_executor.py", "_PART_TITLES[Action(part.action)]"): {
+    ("portal/domain/jobs/kinds.py", "action"): acts_with_jobs(),
+    ("portal/domain/jobs/bulk_executor.py", "_PART_TITLES[Action(part.action)]"): {
         "job.creates", "job.changes", "job.deletes"
     },
     ("portal/areas/edit_jobs.py", "f'area.{act}'"): {f"area.{act}" for act in EditKind},
-    ("portal/core/rights/saved_templates.py", "action"): given(
-        "portal/core/rights/saved_templates.py", "_audit", at=2
+    ("portal/domain/rights/saved_templates.py", "action"): given(
+        "portal/domain/rights/saved_templates.py", "_audit", at=2
     ),
     ("portal/members/actions.py", "f'member.reveal_{what}'"): {
         "member.reveal_card", "member.reveal_qr", "member.reveal_one_time"
@@ -86,11 +86,11 @@ COMPUTED = {
     },
     ("portal/guests/actions.py", "act"): {"guest.change", "guest.extend"},
     ("portal/guests/actions.py", "action"): given("portal/guests/actions.py", "_audit", at=2),
-    ("portal/core/cameras/actions.py", "action"): given("portal/core/cameras/actions.py", "_audit", at=2),
+    ("portal/domain/cameras/actions.py", "action"): given("portal/domain/cameras/actions.py", "_audit", at=2),
     ("portal/evidence/actions.py", "action"): given("portal/evidence/actions.py", "_audit", at=2),
     ("portal/plans/actions.py", "action"): given("portal/plans/actions.py", "_audit", at=2),
     ("portal/logs/searches.py", "action"): given("portal/logs/searches.py", "_audit", at=2),
-    ("portal/core/visits/checking_in.py", "action"): given("portal/core/visits/checking_in.py", "_step", at=2),
+    ("portal/domain/visits/checking_in.py", "action"): given("portal/domain/visits/checking_in.py", "_step", at=2),
     ("portal/expected/actions.py", "f'expected.{act}'"): {
         f"expected.{act}"
         for act in given("portal/expected/actions.py", "record_action", at=2)
@@ -110,14 +110,14 @@ COMPUTED = {
     ("tenants/connections/actions.py", "f'connection.licence_key_{done}'"): {
         "connection.licence_key_stored", "connection.licence_key_removed"
     },
-    ("portal/core/alerts/actions.py", "action"): given("portal/core/alerts/actions.py", "_audit", at=2),
-    ("portal/core/notifications/web_addresses.py", "action"): given(
-        "portal/core/notifications/actions.py", "audit_change", at=2
+    ("portal/domain/alerts/actions.py", "action"): given("portal/domain/alerts/actions.py", "_audit", at=2),
+    ("portal/domain/notifications/web_addresses.py", "action"): given(
+        "portal/domain/notifications/actions.py", "audit_change", at=2
     )
-    | given("portal/core/notifications/safety_rules.py", "audit_change", at=2),
-    ("portal/core/notifications/safety_rules.py", "f'alert_kind.{kind}'"): ALERTS,
-    ("portal/core/alerts/safety_rules.py", "f'alert_kind.{kind}'"): ALERTS,
-    ("portal/core/safety/changing.py", "f'safety.{state}'"): {
+    | given("portal/domain/notifications/safety_rules.py", "audit_change", at=2),
+    ("portal/domain/notifications/safety_rules.py", "f'alert_kind.{kind}'"): ALERTS,
+    ("portal/domain/alerts/safety_rules.py", "f'alert_kind.{kind}'"): ALERTS,
+    ("portal/domain/safety/changing.py", "f'safety.{state}'"): {
         f"safety.{each}" for each in State.values if each != State.WAITING
     },
     ("portal/webhooks/actions.py", "f'webhook.{act}'"): {f"webhook.{act}" for act in hooks.WebhookChange},

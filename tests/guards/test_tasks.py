@@ -5,7 +5,7 @@ import inspect
 import pytest
 from django.db import connection
 
-from portal.site.celery import QUEUES, PortalTask, app
+from portal.base.timers.celery_app import QUEUES, PortalTask, app
 from tenants.models import ServiceEnvironment, Tenant
 from tenants.scope import current_scope
 
@@ -15,7 +15,7 @@ PROMISES = {"idempotent", "tick"}
 
 
 def test_there_are_tasks_to_guard():
-    assert "portal.core.intents.tasks.send" in OURS
+    assert "portal.domain.intents.tasks.send" in OURS
 
 
 @pytest.mark.parametrize("task", OURS.values(), ids=list(OURS))

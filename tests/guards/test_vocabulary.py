@@ -9,11 +9,11 @@ from django.utils import translation
 
 from accessapi.operations import SPECIFIED_OPERATIONS, Delivery
 from accessapi.overrides import States
-from portal.core.mirror.models import PassController
-from portal.core.rights.editor_view import modes
-from portal.core.ui.value_words import WORDS, add_side, service_word
+from portal.base.ui.value_words import WORDS, add_side, service_word
 from portal.devices import queries
 from portal.devices.actions import DoorCommand
+from portal.domain.mirror.models import PassController
+from portal.domain.rights.editor_view import modes
 from tenants.audit_log.queries import SUBJECTS
 from tenants.connections.titles import TITLES
 from tenants.evidence_sentences import EVIDENCE_SENTENCES

@@ -10,7 +10,7 @@ from fpdf import FPDF
 from pylopdf_fonts_jp import sans_path
 from pypdfium2 import PdfDocument
 
-from portal.core.files import fonts
+from portal.base.files import fonts
 
 TEXTS = ["田中 愛子 2026-07-01", "Gäste: 髙﨑 ｶﾅ", "来訪者は受付へ", "8 doors – ①②③", "two pages\n" * 50]
 _KANJI = "".join(letter for letter in map(chr, range(0x4E00, 0x9FA0)) if letter.encode("shift_jis", "ignore"))

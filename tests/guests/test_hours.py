@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accessapi.limits import JST
-from portal.core.visits.models import Preset
+from portal.domain.visits.models import Preset
 from portal.guests import hours, issuing
 from portal.guests.clashes import NamedHours, _doubled_names
 from tests.support.effort import examples

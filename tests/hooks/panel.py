@@ -9,14 +9,14 @@ from typing import Any
 
 from django.utils import timezone
 
-from portal.core.budget.priorities import Priority
-from portal.core.intents import tracking
-from portal.core.intents.models import Intent
-from portal.core.intents.sending import send
-from portal.core.intents.states import State
-from portal.core.mirror import single_reads
-from portal.core.mirror.models import History
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
+from portal.domain.budget.priorities import Priority
+from portal.domain.intents import tracking
+from portal.domain.intents.models import Intent
+from portal.domain.intents.sending import send
+from portal.domain.intents.states import State
+from portal.domain.mirror import single_reads
+from portal.domain.mirror.models import History
 from portal.webhooks.models import Notification, Webhook
 from tenants.models import User
 from tenants.scope import tenant_scope

@@ -11,7 +11,7 @@ import pytest
 from django.db import DatabaseError, connection
 from django.test.utils import CaptureQueriesContext
 
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
 from portal.webhooks import address_cache, message_queue, receiving, tokens
 from portal.webhooks.message_queue import ReceivedMessage
 from portal.webhooks.models import Notification

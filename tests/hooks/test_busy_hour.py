@@ -8,12 +8,12 @@ from datetime import datetime, timedelta
 import pytest
 
 from accessapi.operations import CallClass
-from portal.core.budget import ledger
-from portal.core.budget.priorities import Priority
-from portal.core.mirror import sync_schedule, tasks
-from portal.core.mirror.kinds import READ_INTERVALS, MirrorKind
-from portal.core.mirror.models import History, MirrorState
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
+from portal.domain.budget import ledger
+from portal.domain.budget.priorities import Priority
+from portal.domain.mirror import sync_schedule, tasks
+from portal.domain.mirror.kinds import READ_INTERVALS, MirrorKind
+from portal.domain.mirror.models import History, MirrorState
 from tenants.scope import tenant_scope
 from tests.hooks.test_hints import look, state, work
 from tests.support.ahead import moved_clock

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from portal.core.mirror.models import History
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
+from portal.domain.mirror.models import History
 from portal.webhooks import processing
 from portal.webhooks.models import Notification
 from tenants.scope import tenant_scope

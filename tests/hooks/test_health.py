@@ -4,10 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from portal.core.mirror import tasks
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import History, MirrorState
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
+from portal.domain.mirror import tasks
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import History, MirrorState
 from portal.webhooks import health
 from portal.webhooks.models import Webhook
 from portal.webhooks.words import status_of
@@ -230,7 +230,7 @@ class TestTheLog:
 
 def test_a_change_of_what_is_set_is_judged_at_once(house, hook, monkeypatch, django_capture_on_commit_callbacks):
     rung = []
-    monkeypatch.setattr("portal.core.timers.task_queue.enqueue", lambda task, rows, **_: rung.append(rows))
+    monkeypatch.setattr("portal.base.timers.task_queue.enqueue", lambda task, rows, **_: rung.append(rows))
     with tenant_scope(hook.tenant), django_capture_on_commit_callbacks(execute=True):
         health.request_check(hook.tenant)
     assert rung == [[(hook.tenant.pk,)]]

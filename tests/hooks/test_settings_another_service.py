@@ -3,7 +3,7 @@
 import pytest
 from django.conf import settings as site
 
-from portal.core.intents.states import State
+from portal.domain.intents.states import State
 from portal.webhooks.models import Notification
 from tenants.scope import tenant_scope
 from tests.hooks.panel import Panel

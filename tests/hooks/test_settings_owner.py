@@ -7,9 +7,9 @@ import pytest
 from django.conf import settings as site
 from django.utils import timezone
 
-from portal.core.intents.states import State
-from portal.core.notifications import account_mails
-from portal.core.ui.value_words import service_word
+from portal.base.ui.value_words import service_word
+from portal.domain.intents.states import State
+from portal.domain.notifications import account_mails
 from portal.webhooks.address_cache import FRESH_SECONDS
 from portal.webhooks.models import Webhook
 from portal.webhooks.tokens import digest

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from portal.core.jobs import actions as job_actions
-from portal.core.jobs.models import Job, Row
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import Group, Member
+from portal.domain.jobs import actions as job_actions
+from portal.domain.jobs.models import Job, Row
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import Group, Member
 from portal.imports import actions, checking
 from tenants.scope import tenant_scope
 from tests.support import jobs, kept

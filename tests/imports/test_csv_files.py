@@ -7,9 +7,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from portal.core.files import file_limits, reading
-from portal.core.files.file_limits import FileFault
-from portal.core.files.writing import REASON_HEADINGS, escape_formula, render_csv, unescape_formula
+from portal.base.files import file_limits, reading
+from portal.base.files.file_limits import FileFault
+from portal.base.files.writing import REASON_HEADINGS, escape_formula, render_csv, unescape_formula
 
 HEADINGS = ["氏名", "社員番号", "カード番号"]
 TEXT = st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\x00"), max_size=40)

@@ -3,10 +3,10 @@
 import pytest
 
 from accessapi import limits
-from portal.core.jobs import queries
-from portal.core.jobs.models import Job, Row
-from portal.core.jobs.states import Action, JobState
-from portal.core.mirror.models import Member
+from portal.domain.jobs import queries
+from portal.domain.jobs.models import Job, Row
+from portal.domain.jobs.states import Action, JobState
+from portal.domain.mirror.models import Member
 from portal.imports import actions, checking
 from tests.imports.conftest import lines
 

@@ -8,11 +8,11 @@ from typing import TypeVar
 
 import pytest
 
-from portal.core.files import file_limits
-from portal.core.files.writing import unescape_formula
-from portal.core.jobs.models import Job
-from portal.core.jobs.states import JobState
-from portal.core.mirror.models import Member
+from portal.base.files import file_limits
+from portal.base.files.writing import unescape_formula
+from portal.domain.jobs.models import Job
+from portal.domain.jobs.states import JobState
+from portal.domain.mirror.models import Member
 from portal.imports import checking
 from portal.plans.models import FloorPlan
 from tenants.scope import tenant_scope

@@ -6,16 +6,16 @@ import pytest
 from django.db.models import F
 from django.utils import timezone
 
-from portal.core.intents import applying, sending
-from portal.core.intents.models import Intent
-from portal.core.intents.states import Reason, State
-from portal.core.intents.transitions import Transition
-from portal.core.jobs import advancing
-from portal.core.jobs.models import Part
-from portal.core.jobs.states import PartState, RowState
-from portal.core.mirror import sync_schedule, tasks
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import MirrorState, SyncRun
+from portal.domain.intents import applying, sending
+from portal.domain.intents.models import Intent
+from portal.domain.intents.states import Reason, State
+from portal.domain.intents.transitions import Transition
+from portal.domain.jobs import advancing
+from portal.domain.jobs.models import Part
+from portal.domain.jobs.states import PartState, RowState
+from portal.domain.mirror import sync_schedule, tasks
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import MirrorState, SyncRun
 from tenants.scope import tenant_scope
 from tests.imports.conftest import Desk, lines
 

@@ -5,7 +5,7 @@ from django.utils import translation
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from portal.core.files.writing import escape_formula, is_portal_file, unescape_formula
+from portal.base.files.writing import escape_formula, is_portal_file, unescape_formula
 from portal.members.lists import Members
 
 

@@ -6,14 +6,14 @@ import pytest
 from django.db.models import F
 
 from accessapi import limits
-from portal.core.intents.models import Intent
-from portal.core.intents.sending import send
-from portal.core.intents.states import State
-from portal.core.jobs import actions as job_actions
-from portal.core.jobs import advancing, queries, reconciling
-from portal.core.jobs.models import Job, Part, Row
-from portal.core.jobs.states import Action, Halt, JobState, PartState, RowState
-from portal.core.mirror.models import Member
+from portal.domain.intents.models import Intent
+from portal.domain.intents.sending import send
+from portal.domain.intents.states import State
+from portal.domain.jobs import actions as job_actions
+from portal.domain.jobs import advancing, queries, reconciling
+from portal.domain.jobs.models import Job, Part, Row
+from portal.domain.jobs.states import Action, Halt, JobState, PartState, RowState
+from portal.domain.mirror.models import Member
 from portal.imports import actions
 from tenants.models import Staff
 from tests.imports.conftest import lines
@@ -102,9 +102,9 @@ def test_repeating_every_step_doubles_nothing(desk):
 def lose_the_answer(job):
     """End the process between sending and recording, so that it is unknown whether the request arrived."""
     intent = Intent.objects.get(target=f"import:{job.pk}", state__in=[State.QUEUED, State.SENDING])
-    from portal.core.intents import applying
-    from portal.core.intents.states import Reason
-    from portal.core.intents.transitions import Transition
+    from portal.domain.intents import applying
+    from portal.domain.intents.states import Reason
+    from portal.domain.intents.transitions import Transition
 
     Intent.objects.filter(pk=intent.pk).update(state=State.SENDING, due_at=None)
     applying.apply_transition({"pk": intent.pk, "state": State.SENDING}, Transition(State.UNCERTAIN, Reason.TIMED_OUT))
@@ -219,9 +219,9 @@ def test_a_request_that_is_too_large_goes_on_in_halves(desk, status):
 
 
 def refuse(intent, status, code="", detail=""):
-    from portal.core.intents import applying
-    from portal.core.intents.states import Reason
-    from portal.core.intents.transitions import Transition
+    from portal.domain.intents import applying
+    from portal.domain.intents.states import Reason
+    from portal.domain.intents.transitions import Transition
 
     verdict = Transition(State.FAILED, Reason.REFUSED, http_status=status, code=code, detail=detail)
     assert applying.apply_transition({"pk": intent.pk, "state": State.QUEUED}, verdict)
@@ -279,7 +279,7 @@ def test_stopping_follows_what_has_left_to_its_end(desk):
 
 
 def test_a_lost_bell_and_a_failed_follow_up_are_made_good(desk, monkeypatch):
-    from portal.core.intents import handlers
+    from portal.domain.intents import handlers
 
     job = desk.started(many(desk, 4))
     monkeypatch.setitem(handlers._handlers, "bulk_create_members", handlers.Handler())

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from openpyxl import Workbook
 
-from portal.core.files import file_limits, reading
-from portal.core.files.file_limits import FileFault
-from portal.core.files.writing import REASON_HEADINGS, render_xlsx
-from portal.core.files.xlsx_reading import LOST_DIGITS
+from portal.base.files import file_limits, reading
+from portal.base.files.file_limits import FileFault
+from portal.base.files.writing import REASON_HEADINGS, render_xlsx
+from portal.base.files.xlsx_reading import LOST_DIGITS
 
 # All that XML can hold; another test has the escapes of XLSX (_x0041_).
 TEXT = st.text(st.characters(blacklist_categories=["Cs", "Cc"], blacklist_characters="_\ufffe\uffff"), max_size=40)

@@ -4,15 +4,15 @@ from datetime import timedelta
 
 import pytest
 
-from portal.core.budget.priorities import Priority
-from portal.core.intents import due_intents, tracking
-from portal.core.intents.actions import stop, submit
-from portal.core.intents.models import Intent
-from portal.core.intents.recording import record_intent
-from portal.core.intents.sending import send
-from portal.core.intents.states import Reason, State
-from portal.core.intents.words import outcome_of
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
+from portal.domain.budget.priorities import Priority
+from portal.domain.intents import due_intents, tracking
+from portal.domain.intents.actions import stop, submit
+from portal.domain.intents.models import Intent
+from portal.domain.intents.recording import record_intent
+from portal.domain.intents.sending import send
+from portal.domain.intents.states import Reason, State
+from portal.domain.intents.words import outcome_of
 from tenants.models import AuditEntry, Connection, Staff
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
@@ -208,7 +208,7 @@ def test_a_person_decides_what_reading_could_not_tell_once(here):
 
 
 def test_secrets_that_the_service_repeats_are_put_out_of_sight(here):
-    from portal.core.intents.applying import without_secrets
+    from portal.domain.intents.applying import without_secrets
 
     body = {"members": [{"card_data": "0123456789ABCDEF", "qrcode": {"data": "QR-SECRET"}}]}
     said = "card 0123456789ABCDEF already registered (QR-SECRET)"

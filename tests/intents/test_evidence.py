@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from portal.core.intents import absence_proofs
-from portal.core.intents.models import Intent
+from portal.domain.intents import absence_proofs
+from portal.domain.intents.models import Intent
 
 SENT = timezone.now().replace(microsecond=0)
 SECOND = timedelta(seconds=1)

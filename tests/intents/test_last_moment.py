@@ -10,16 +10,16 @@ from urllib.parse import urlsplit
 import pytest
 
 from accessapi.operations import CallClass
-from portal.core.budget import ledger
-from portal.core.budget.priorities import Priority
-from portal.core.intents import applying, due_intents, tracking
-from portal.core.intents.claiming import claim
-from portal.core.intents.models import Intent
-from portal.core.intents.recording import Requester, record_intent
-from portal.core.intents.sending import send, send_claimed
-from portal.core.intents.states import Reason, State
-from portal.core.intents.transitions import Transition
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
+from portal.domain.budget import ledger
+from portal.domain.budget.priorities import Priority
+from portal.domain.intents import applying, due_intents, tracking
+from portal.domain.intents.claiming import claim
+from portal.domain.intents.models import Intent
+from portal.domain.intents.recording import Requester, record_intent
+from portal.domain.intents.sending import send, send_claimed
+from portal.domain.intents.states import Reason, State
+from portal.domain.intents.transitions import Transition
 from tenants.models import Staff, SupportSession, User
 from tenants.roles import Permission
 from tenants.scope import tenant_scope

@@ -9,15 +9,15 @@ import pytest
 from django.db import connection
 
 from accessapi.transport import READ_SECONDS
-from portal.core.budget.priorities import Priority
-from portal.core.intents import applying, due_intents, tracking
-from portal.core.intents.claiming import claim
-from portal.core.intents.models import Intent
-from portal.core.intents.recording import record_intent
-from portal.core.intents.sending import send, send_claimed
-from portal.core.intents.states import LOST_CLAIM_SECONDS, LOST_REPEATABLE_CLAIM_SECONDS, WRITE_SECONDS, Reason, State
-from portal.core.intents.transitions import Transition
-from portal.core.timers.clock import ClockTime
+from portal.base.timers.clock import ClockTime
+from portal.domain.budget.priorities import Priority
+from portal.domain.intents import applying, due_intents, tracking
+from portal.domain.intents.claiming import claim
+from portal.domain.intents.models import Intent
+from portal.domain.intents.recording import record_intent
+from portal.domain.intents.sending import send, send_claimed
+from portal.domain.intents.states import LOST_CLAIM_SECONDS, LOST_REPEATABLE_CLAIM_SECONDS, WRITE_SECONDS, Reason, State
+from portal.domain.intents.transitions import Transition
 from tenants import session_locks
 from tenants.roles import Permission
 from tenants.scope import tenant_scope

@@ -5,10 +5,10 @@ from datetime import timedelta
 import pytest
 
 from accessapi.resources import RequestRecord
-from portal.core.intents.models import Intent
-from portal.core.intents.poll_intervals import first_poll_delay, next_poll_delay
-from portal.core.intents.states import State
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
+from portal.domain.intents.models import Intent
+from portal.domain.intents.poll_intervals import first_poll_delay, next_poll_delay
+from portal.domain.intents.states import State
 from tenants.scope import tenant_scope
 from tests.support.places import fresh_nonce
 

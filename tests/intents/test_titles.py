@@ -4,9 +4,9 @@ import pytest
 from django.db import transaction
 from django.utils import translation
 
-from portal.core.intents.actions import erase, submit
-from portal.core.intents.models import Intent
-from portal.core.intents.states import State
+from portal.domain.intents.actions import erase, submit
+from portal.domain.intents.models import Intent
+from portal.domain.intents.states import State
 from tenants import audit
 from tenants.models import AuditEntry, User
 from tenants.roles import Permission

@@ -4,8 +4,8 @@ import pytest
 
 from accessapi import errors
 from accessapi.operations import Delivery
-from portal.core.intents.states import MAX_ATTEMPTS, Reason, State
-from portal.core.intents.transitions import from_error
+from portal.domain.intents.states import MAX_ATTEMPTS, Reason, State
+from portal.domain.intents.transitions import from_error
 
 AMBIGUOUS = [
     errors.TimedOut("no answer"),

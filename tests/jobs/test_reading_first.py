@@ -10,19 +10,19 @@ from django.utils import timezone
 from accessapi.errors import ServerFault
 from accessapi.operations import CallClass
 from accessapi.permissions import by_schedule, normalise_devices, weekly
-from portal.core.budget.ledger import BudgetExhausted
-from portal.core.intents import applying
-from portal.core.intents.models import Intent
-from portal.core.intents.nonces import Nonce
-from portal.core.intents.sending import send
-from portal.core.intents.states import Reason, State
-from portal.core.intents.transitions import Transition
-from portal.core.jobs import actions as engine
-from portal.core.jobs import kinds, member_reading
-from portal.core.jobs.models import Job, Part, Row
-from portal.core.jobs.states import JobState, PartState, RowState
-from portal.core.mirror.models import Area, Member
-from portal.core.rights.member_rights import MemberRights
+from portal.domain.budget.ledger import BudgetExhausted
+from portal.domain.intents import applying
+from portal.domain.intents.models import Intent
+from portal.domain.intents.nonces import Nonce
+from portal.domain.intents.sending import send
+from portal.domain.intents.states import Reason, State
+from portal.domain.intents.transitions import Transition
+from portal.domain.jobs import actions as engine
+from portal.domain.jobs import kinds, member_reading
+from portal.domain.jobs.models import Job, Part, Row
+from portal.domain.jobs.states import JobState, PartState, RowState
+from portal.domain.mirror.models import Area, Member
+from portal.domain.rights.member_rights import MemberRights
 from portal.rights import actions
 from tests.rights.page import posted
 from tests.support import jobs

@@ -3,9 +3,9 @@
 import pytest
 
 from accessapi.resources.requests import BulkItem
-from portal.core.jobs.models import Row
-from portal.core.jobs.results import _row_result
-from portal.core.jobs.states import Action, RowState
+from portal.domain.jobs.models import Row
+from portal.domain.jobs.results import _row_result
+from portal.domain.jobs.states import Action, RowState
 
 
 @pytest.mark.parametrize("status", ["succeeded", "failed"])

@@ -8,8 +8,8 @@ import zxingcpp
 from PIL import Image
 from playwright.sync_api import Page, expect
 
-from portal.core.mirror.models import Guest
-from portal.core.visits.models import Preset, Visit
+from portal.domain.mirror.models import Guest
+from portal.domain.visits.models import Preset, Visit
 from tests.support.stage import PASSWORD, Customer, Stage
 
 CREATE = 20

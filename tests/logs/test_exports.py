@@ -10,12 +10,12 @@ import pytest
 from django.utils import timezone
 from openpyxl import load_workbook
 
-from portal.core.files import xlsx_streaming
-from portal.core.jobs import file_executor
-from portal.core.jobs.models import ExportPart, Job
-from portal.core.jobs.states import Halt, JobState
-from portal.core.mirror.models import History
-from portal.core.mirror.row_building import insert_records
+from portal.base.files import xlsx_streaming
+from portal.domain.jobs import file_executor
+from portal.domain.jobs.models import ExportPart, Job
+from portal.domain.jobs.states import Halt, JobState
+from portal.domain.mirror.models import History
+from portal.domain.mirror.row_building import insert_records
 from portal.logs.exports import actions
 from tenants.models import AuditEntry, Staff
 from tenants.scope import tenant_scope

@@ -5,8 +5,8 @@ import itertools
 import pytest
 from django.utils import timezone
 
-from portal.core.log.filters import FILTERS
-from portal.core.mirror.models import HistoryDay, Member, PassController
+from portal.domain.log.filters import FILTERS
+from portal.domain.mirror.models import HistoryDay, Member, PassController
 from portal.logs.models import SavedSearch
 from tenants.scope import tenant_scope
 from tests.logs.test_exports import asked

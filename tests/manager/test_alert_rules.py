@@ -9,10 +9,10 @@ from django.db import connection
 from django.urls import reverse
 from django.utils import timezone
 
-from portal.core.alerts.kinds import KINDS
-from portal.core.alerts.models import Rule, Watch
-from portal.core.alerts.rules import Hours
-from portal.core.ui.times import TOKYO
+from portal.base.ui.times import TOKYO
+from portal.domain.alerts.kinds import KINDS
+from portal.domain.alerts.models import Rule, Watch
+from portal.domain.alerts.rules import Hours
 from tenants.models import AuditEntry
 from tenants.roles import FacilityManager
 from tenants.scope import tenant_scope
@@ -130,7 +130,7 @@ class TestTrying:
                 cursor.execute("SELECT pg_sleep(2)")
             return ()
 
-        monkeypatch.setattr("portal.core.alerts.trial._SECONDS", 0.1)
+        monkeypatch.setattr("portal.domain.alerts.trial._SECONDS", 0.1)
         monkeypatch.setitem(KINDS, "refused", replace(KINDS["refused"], find_in_past=slow))
         page = said(manager.post(at(one, "alerts:rule", "refused"), REFUSED | {"try": "1"}))
         assert "too long to be searched" in page

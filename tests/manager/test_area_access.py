@@ -11,9 +11,9 @@ from django.utils import timezone
 
 from accessapi.permissions import always, by_schedule, normalise_devices, weekly
 from portal.areas import access_counts, grants
-from portal.core.jobs.models import Job
-from portal.core.jobs.states import JobState, RowState
-from portal.core.mirror.models import Area, Member
+from portal.domain.jobs.models import Job
+from portal.domain.jobs.states import JobState, RowState
+from portal.domain.mirror.models import Area, Member
 from tenants.models import AuditEntry
 from tests.support.areas import AreasDesk
 from tests.support.members import said
@@ -141,8 +141,8 @@ def test_what_changed_between_the_preview_and_the_sending_is_left_and_reported_a
     assert (rows[changed.member_id].state, rows[same.member_id].state) == (RowState.FAILED, RowState.SUCCEEDED)
     assert rows[changed.member_id].problems == [["devices_pass", "meanwhile", {}]]
     assert equal(desk.devices(changed), option(entry(desk.other, OFFICE)))
-    from portal.core.intents.recording import Requester
-    from portal.core.jobs import actions
+    from portal.domain.intents.recording import Requester
+    from portal.domain.jobs import actions
 
     with desk.scope():
         again = actions.retry(by=Requester(desk.place.tenant, desk.user), job=job)
@@ -309,8 +309,8 @@ def test_whatever_is_posted_is_answered(desk, act):
 
 
 def test_what_the_page_of_all_changes_undoes_is_judged_the_same(desk):
-    from portal.core.intents.recording import Requester
-    from portal.core.jobs import actions
+    from portal.domain.intents.recording import Requester
+    from portal.domain.jobs import actions
 
     plain, theirs = desk.people[:2]
     for member in (plain, theirs):

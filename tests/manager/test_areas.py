@@ -15,9 +15,9 @@ from accessapi.limits import JST
 from accessapi.permissions import always, by_schedule, never, weekly
 from portal.areas import access_counts, grants
 from portal.areas.models import Grant, Tally
-from portal.core.mirror import local_writes
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import Area, Member, MirrorState
+from portal.domain.mirror import local_writes
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import Area, Member, MirrorState
 from tenants.models import AuditEntry
 from tenants.roles import Guard, Permission, Receptionist
 from tests.support.areas import AreasDesk

@@ -10,13 +10,13 @@ from django.utils import timezone
 from accessapi.permissions import always, by_schedule, weekly
 from portal.areas import grants
 from portal.areas.models import EVERYWHERE, KNOWN, Pass
-from portal.core.intents import tracking
-from portal.core.intents.models import Intent
-from portal.core.intents.sending import send
-from portal.core.intents.states import State
-from portal.core.jobs import advancing
-from portal.core.jobs.states import JobState, RowState
-from portal.core.mirror.models import Area, Member
+from portal.domain.intents import tracking
+from portal.domain.intents.models import Intent
+from portal.domain.intents.sending import send
+from portal.domain.intents.states import State
+from portal.domain.jobs import advancing
+from portal.domain.jobs.states import JobState, RowState
+from portal.domain.mirror.models import Area, Member
 from tests.support.areas import AreasDesk
 from tests.support.databases import as_owner
 

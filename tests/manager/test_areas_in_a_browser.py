@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from accessapi.permissions import always, normalise_devices
-from portal.core.jobs.states import JobState
+from portal.domain.jobs.states import JobState
 from tests.support.areas import AreasDesk
 from tests.support.barriers import barriers
 

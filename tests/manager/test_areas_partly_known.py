@@ -7,9 +7,9 @@ import re
 import pytest
 
 from accessapi.permissions import always
-from portal.core.jobs.models import Job
-from portal.core.jobs.states import JobState, RowState
-from portal.core.mirror.models import Member
+from portal.domain.jobs.models import Job
+from portal.domain.jobs.states import JobState, RowState
+from portal.domain.mirror.models import Member
 from tests.support.areas import AreasDesk
 from tests.support.members import said
 

@@ -7,16 +7,16 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from portal.core.intents.actions import submit
-from portal.core.intents.applying import apply_transition
-from portal.core.intents.models import Intent
-from portal.core.intents.states import Reason, State
-from portal.core.intents.tracking import resolve
-from portal.core.intents.transitions import Transition
-from portal.core.jobs import actions
-from portal.core.jobs.models import Job
-from portal.core.mirror.models import Member
-from portal.core.visits.models import Visit
+from portal.domain.intents.actions import submit
+from portal.domain.intents.applying import apply_transition
+from portal.domain.intents.models import Intent
+from portal.domain.intents.states import Reason, State
+from portal.domain.intents.tracking import resolve
+from portal.domain.intents.transitions import Transition
+from portal.domain.jobs import actions
+from portal.domain.jobs.models import Job
+from portal.domain.mirror.models import Member
+from portal.domain.visits.models import Visit
 from tenants import audit
 from tenants.models import AuditEntry, SupportSession, User
 from tenants.roles import Permission

@@ -9,12 +9,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accessapi.operations import CallClass
-from portal.core.budget.models import Gauge
-from portal.core.cameras import actions, refreshing
-from portal.core.cameras.models import Camera, Picture
-from portal.core.mirror.models import History, PassController
-from portal.core.timers.clock import database_now
-from portal.core.ui.times import local
+from portal.base.timers.clock import database_now
+from portal.base.ui.times import local
+from portal.domain.budget.models import Gauge
+from portal.domain.cameras import actions, refreshing
+from portal.domain.cameras.models import Camera, Picture
+from portal.domain.mirror.models import History, PassController
 from portal.plans import plan_devices
 from tenants.models import AuditEntry, Connection
 from tenants.roles import FacilityManager, Permission, Receptionist, Support

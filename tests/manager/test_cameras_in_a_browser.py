@@ -7,8 +7,8 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from portal.core.cameras.models import Camera
-from portal.core.mirror.models import History, PassController
+from portal.domain.cameras.models import Camera
+from portal.domain.mirror.models import History, PassController
 from tenants.scope import tenant_scope
 from tests.support.waiting import until
 

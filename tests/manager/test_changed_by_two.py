@@ -5,10 +5,10 @@ import uuid
 
 import pytest
 
-from portal.core.cameras.models import Camera
-from portal.core.notifications.models import Audience
-from portal.core.rights.models import RightsTemplate
-from portal.core.visits.models import Preset
+from portal.domain.cameras.models import Camera
+from portal.domain.notifications.models import Audience
+from portal.domain.rights.models import RightsTemplate
+from portal.domain.visits.models import Preset
 from portal.logs.models import SavedSearch
 from portal.plans.models import FloorPlan
 from portal.reports.models import Schedule

@@ -7,11 +7,11 @@ from datetime import datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from portal.core.jobs import wakeups
-from portal.core.jobs.models import Job
-from portal.core.jobs.states import Halt, JobState, RowState
-from portal.core.mirror import local_writes
-from portal.core.mirror.models import Group, Member
+from portal.domain.jobs import wakeups
+from portal.domain.jobs.models import Job
+from portal.domain.jobs.states import Halt, JobState, RowState
+from portal.domain.mirror import local_writes
+from portal.domain.mirror.models import Group, Member
 from tenants.models import AuditEntry, Staff
 from tests.support import jobs
 from tests.support.changes import ChangesDesk

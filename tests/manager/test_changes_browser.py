@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from portal.core.jobs.models import Job
+from portal.domain.jobs.models import Job
 from tests.support.barriers import barriers
 from tests.support.changes import ChangesDesk
 

@@ -7,12 +7,12 @@ import pytest
 from django.db.models import F
 from django.urls import reverse
 
-from portal.core.cameras import door_command_pictures
-from portal.core.cameras.models import Camera, CommandMoment
-from portal.core.intents import nonces, tracking
-from portal.core.intents.models import Intent
-from portal.core.mirror.models import PassController
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
+from portal.domain.cameras import door_command_pictures
+from portal.domain.cameras.models import Camera, CommandMoment
+from portal.domain.intents import nonces, tracking
+from portal.domain.intents.models import Intent
+from portal.domain.mirror.models import PassController
 from tenants.scope import tenant_scope
 from tests.support.members import said
 from tests.support.places import nonce_of

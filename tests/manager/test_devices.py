@@ -8,11 +8,11 @@ from unittest import mock
 import pytest
 from django.utils import timezone
 
-from portal.core.intents import tracking
-from portal.core.intents.models import Intent
-from portal.core.mirror.models import PassController
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
 from portal.devices import status_reading
+from portal.domain.intents import tracking
+from portal.domain.intents.models import Intent
+from portal.domain.mirror.models import PassController
 from tenants.scope import tenant_scope
 from tests.support.doors import door as seen
 from tests.support.doors import shows

@@ -4,12 +4,12 @@ from datetime import timedelta
 
 import pytest
 
-from portal.core.intents.models import Intent
-from portal.core.intents.states import Reason, State
-from portal.core.mirror.models import DoorState, PassController
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
 from portal.devices import actions as devices
 from portal.devices.actions import DoorCommand
+from portal.domain.intents.models import Intent
+from portal.domain.intents.states import Reason, State
+from portal.domain.mirror.models import DoorState, PassController
 from portal.lockdown.models import Lockdown, LockdownSetting
 from tenants.models import AuditEntry, Staff
 from tenants.roles import PLATFORM_ROLES, Permission

@@ -9,12 +9,12 @@ from django.core.files.storage import storages
 from django.urls import reverse
 from django.utils import timezone
 
-from portal.core.cameras.models import Camera, CameraUsage, Clip
-from portal.core.intents import nonces
-from portal.core.mirror import failure_reasons
-from portal.core.mirror.models import Area, History, Member
-from portal.core.timers.clock import database_now
-from portal.core.ui.times import local
+from portal.base.timers.clock import database_now
+from portal.base.ui.times import local
+from portal.domain.cameras.models import Camera, CameraUsage, Clip
+from portal.domain.intents import nonces
+from portal.domain.mirror import failure_reasons
+from portal.domain.mirror.models import Area, History, Member
 from portal.evidence import actions, alerts, retention, store
 from portal.evidence.models import Incident, Item, StoredFile
 from tenants.models import AuditEntry, Connection

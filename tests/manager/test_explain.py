@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from accessapi.limits import JST
 from accessapi.permissions import always, between, by_schedule, never, weekly
-from portal.core.mirror.models import Area, KeyBox, Member, TenantRecord
+from portal.domain.mirror.models import Area, KeyBox, Member, TenantRecord
 from tests.support.members import MembersDesk, said, tight
 
 READ = 5

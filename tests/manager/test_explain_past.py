@@ -8,8 +8,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accessapi.permissions import always, by_schedule, weekly
-from portal.core.mirror import local_writes
-from portal.core.mirror.models import Area, History, MirrorState
+from portal.domain.mirror import local_writes
+from portal.domain.mirror.models import Area, History, MirrorState
 from tenants.roles import Guard, Permission
 from tests.support.changes import ChangesDesk
 from tests.support.log import clock, happened, loaded, record

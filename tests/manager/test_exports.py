@@ -10,10 +10,10 @@ import pytest
 from django.utils import timezone
 from openpyxl import load_workbook
 
-from portal.core.jobs import actions
-from portal.core.mirror.models import Area, Group, Member
-from portal.core.mirror.text_folding import fold
-from portal.core.visits.models import Visit
+from portal.domain.jobs import actions
+from portal.domain.mirror.models import Area, Group, Member
+from portal.domain.mirror.text_folding import fold
+from portal.domain.visits.models import Visit
 from tenants.models import AuditEntry, Connection
 from tenants.scope import tenant_scope
 from tests.support.crawl import addresses_of_tenants
@@ -44,8 +44,8 @@ MAKERS = re.compile(
     r"FileResponse|StreamingHttpResponse|csv\.writer|(?<!_)Workbook\(|content.disposition", re.IGNORECASE
 )
 WRITERS = {
-    "portal/core/files/writing.py",
-    "portal/core/files/xlsx_streaming.py",  # workbooks too long for memory: rows are written as they are sent
+    "portal/base/files/writing.py",
+    "portal/base/files/xlsx_streaming.py",  # workbooks too long for memory: rows are written as they are sent
     "portal/codes/views.py",
     # The checking program, stored video, and other things that are stored as a whole.
     "portal/evidence/export_views.py",

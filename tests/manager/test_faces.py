@@ -8,13 +8,13 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from PIL import Image
 
-from portal.core.files import pictures
-from portal.core.intents import applying, handlers, sending, tracking
-from portal.core.intents.models import Enclosure, Intent
-from portal.core.intents.states import Reason, State
-from portal.core.intents.transitions import Transition
-from portal.core.mirror.models import Member
-from portal.core.timers.clock import database_now
+from portal.base.files import pictures
+from portal.base.timers.clock import database_now
+from portal.domain.intents import applying, handlers, sending, tracking
+from portal.domain.intents.models import Enclosure, Intent
+from portal.domain.intents.states import Reason, State
+from portal.domain.intents.transitions import Transition
+from portal.domain.mirror.models import Member
 from portal.members import follow
 from portal.members.models import Portrait
 from tests.support.images import huge_jpeg, huge_png, jpeg, png

@@ -9,8 +9,8 @@ from django.urls import reverse
 from fpdf import FPDF
 from PIL import Image
 
-from portal.core.mirror import door_states
-from portal.core.mirror.models import KeyBox, PassController
+from portal.domain.mirror import door_states
+from portal.domain.mirror.models import KeyBox, PassController
 from portal.plans.models import FloorPlan, Placement
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope

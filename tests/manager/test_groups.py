@@ -12,11 +12,11 @@ from django.utils import timezone
 
 from accessapi import errors
 from accessapi.client import Client as ServiceClient
-from portal.core.intents import tracking
-from portal.core.intents.models import Intent
-from portal.core.intents.states import Reason, State
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import Group, Member, MirrorState
+from portal.domain.intents import tracking
+from portal.domain.intents.models import Intent
+from portal.domain.intents.states import Reason, State
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import Group, Member, MirrorState
 from portal.groups import actions, follow
 from tenants import scope
 from tenants.scope import tenant_scope

@@ -9,17 +9,17 @@ from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from portal.core.alerts import actions, detection
-from portal.core.alerts.models import Alert, Rule
-from portal.core.intents.models import Intent
-from portal.core.intents.recording import Requester
-from portal.core.jobs.models import Job, Row
-from portal.core.mirror.coverage import start_of_day
-from portal.core.mirror.models import Member, PassController
-from portal.core.presence import hourly_counts, passages
-from portal.core.presence.models import PassedHour
-from portal.core.ui.times import TOKYO
-from portal.core.visits.models import Visit
+from portal.base.ui.times import TOKYO
+from portal.domain.alerts import actions, detection
+from portal.domain.alerts.models import Alert, Rule
+from portal.domain.intents.models import Intent
+from portal.domain.intents.recording import Requester
+from portal.domain.jobs.models import Job, Row
+from portal.domain.mirror.coverage import start_of_day
+from portal.domain.mirror.models import Member, PassController
+from portal.domain.presence import hourly_counts, passages
+from portal.domain.presence.models import PassedHour
+from portal.domain.visits.models import Visit
 from portal.lockdown.models import Lockdown, LockdownDoor
 from tenants.models import Connection
 from tenants.scope import tenant_scope

@@ -7,10 +7,10 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection, transaction
 
-from portal.core.jobs import wakeups
-from portal.core.jobs.models import Job, Row
-from portal.core.jobs.states import JobState, RowState
-from portal.core.mirror.models import Group, Member
+from portal.domain.jobs import wakeups
+from portal.domain.jobs.models import Job, Row
+from portal.domain.jobs.states import JobState, RowState
+from portal.domain.mirror.models import Group, Member
 from portal.imports import checking, queries
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
@@ -361,9 +361,9 @@ def test_the_tick_finds_what_nobody_rang_for(desk, manager, url, monkeypatch):
     there = uploaded(manager, url, "name\na\n")
     manager.post(f"{there}columns/", form_of(manager.get(there)))
     rung = []
-    monkeypatch.setattr("portal.core.timers.task_queue.enqueue", lambda task, rows, **more: rung.append((task, *rows)))
+    monkeypatch.setattr("portal.base.timers.task_queue.enqueue", lambda task, rows, **more: rung.append((task, *rows)))
     assert wakeups.JOB_WAKEUP.check_due() == 1
-    assert rung == [("portal.core.jobs.tasks.check", (desk.place.tenant.pk, job_at(desk, there).pk))]
+    assert rung == [("portal.domain.jobs.tasks.check", (desk.place.tenant.pk, job_at(desk, there).pk))]
 
 
 def test_pages_ask_the_database_little_however_many_rows_there_are(desk, manager, url, django_assert_max_num_queries):

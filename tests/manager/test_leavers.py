@@ -11,10 +11,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from portal.core.mirror import last_seen, local_writes
-from portal.core.mirror.freshness import freshness_of
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import History, Member, MirrorState
+from portal.domain.mirror import last_seen, local_writes
+from portal.domain.mirror.freshness import freshness_of
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import History, Member, MirrorState
 from portal.members import cleanup_lists
 from portal.members.cleanup_lists import CleanupList
 from tenants.models import AuditEntry, SupportSession

@@ -12,13 +12,13 @@ from django.db.models import ProtectedError
 from django.urls import get_resolver
 from django.utils import timezone
 
-from portal.core.cameras.models import Camera
-from portal.core.mirror.models import History
-from portal.core.timers.clock import database_now
-from portal.core.ui.times import local
+from portal.base.timers.celery_app import app
+from portal.base.timers.clock import database_now
+from portal.base.ui.times import local
+from portal.domain.cameras.models import Camera
+from portal.domain.mirror.models import History
 from portal.evidence import actions, rules, store, tasks
 from portal.evidence.models import Export, Incident, Item, LegalHold, StoredFile
-from portal.site.celery import app
 from portal.today import erasing
 from tenants.access import SAFE_METHODS
 from tenants.key_rotation import columns, rotate_column

@@ -9,11 +9,11 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from portal.core.jobs.models import Job, Row
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import Guest, Key, KeyBox, Member, MirrorState
-from portal.core.ui.times import local
-from portal.core.visits.models import Visit
+from portal.base.ui.times import local
+from portal.domain.jobs.models import Job, Row
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import Guest, Key, KeyBox, Member, MirrorState
+from portal.domain.visits.models import Visit
 from portal.reports.models import Report
 from tenants.models import Connection
 from tests.support import evidence

@@ -5,13 +5,13 @@ from datetime import timedelta
 
 import pytest
 
-from portal.core.intents.due_intents import process_due
-from portal.core.intents.models import Intent
-from portal.core.intents.states import Reason, State
-from portal.core.mirror.models import DoorState, PassController
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
 from portal.devices import actions as devices
 from portal.devices.actions import DoorCommand
+from portal.domain.intents.due_intents import process_due
+from portal.domain.intents.models import Intent
+from portal.domain.intents.states import Reason, State
+from portal.domain.mirror.models import DoorState, PassController
 from portal.lockdown.models import Lockdown, LockdownDoor
 from tenants.models import Connection, Staff
 from tenants.scope import tenant_scope

@@ -5,10 +5,10 @@ from unittest import mock
 
 import pytest
 
-from portal.core.intents.models import Intent
-from portal.core.mirror.models import DoorState, PassController
 from portal.devices import actions as devices
 from portal.devices.actions import DoorCommand
+from portal.domain.intents.models import Intent
+from portal.domain.mirror.models import DoorState, PassController
 from portal.lockdown.models import Lockdown
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope

@@ -5,10 +5,10 @@ from datetime import timedelta
 
 import pytest
 
-from portal.core.intents.models import Intent
-from portal.core.intents.states import State
-from portal.core.mirror.models import DoorState, PassController
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
+from portal.domain.intents.models import Intent
+from portal.domain.intents.states import State
+from portal.domain.mirror.models import DoorState, PassController
 from portal.lockdown.models import Lockdown, LockdownSetting
 from tenants.models import AuditEntry, Connection, Staff
 from tenants.scope import tenant_scope

@@ -12,12 +12,12 @@ from django.urls import reverse
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from portal.core.log import visibility
-from portal.core.mirror import local_writes
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import Guest, HistoryDay, KeyBox, Member, MirrorState, PassController
-from portal.core.ui.times import TOKYO, local
-from portal.core.visits.models import Stage, Visit
+from portal.base.ui.times import TOKYO, local
+from portal.domain.log import visibility
+from portal.domain.mirror import local_writes
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import Guest, HistoryDay, KeyBox, Member, MirrorState, PassController
+from portal.domain.visits.models import Stage, Visit
 from portal.logs.models import SavedSearch
 from tenants.scope import tenant_scope
 from tests.support.log import area, clock, happened, loaded, record

@@ -9,9 +9,9 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from portal.core.mirror.coverage import start_of_day
-from portal.core.mirror.models import History, HistoryDay, MirrorState, PassController
-from portal.core.ui.times import TOKYO
+from portal.base.ui.times import TOKYO
+from portal.domain.mirror.coverage import start_of_day
+from portal.domain.mirror.models import History, HistoryDay, MirrorState, PassController
 from portal.logs.record_types import RecordType, type_expression, type_of
 from tenants.scope import tenant_scope
 from tests.support.log import area, clock, happened, loaded, record

@@ -7,11 +7,11 @@ import pytest
 from django.utils import timezone
 
 from accessapi.overrides import OverrideError, load_overrides
-from portal.core.mirror.models import History, PassController
-from portal.core.presence import passages
-from portal.core.presence.models import Inside
-from portal.core.ui.times import TOKYO
+from portal.base.ui.times import TOKYO
 from portal.devices import status_reading
+from portal.domain.mirror.models import History, PassController
+from portal.domain.presence import passages
+from portal.domain.presence.models import Inside
 from portal.logs.exports import cells
 from portal.logs.record_types import RecordType, type_expression, type_of
 from tenants.scope import tenant_scope

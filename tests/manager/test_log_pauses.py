@@ -6,10 +6,10 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from portal.core.mirror import coverage, failure_reasons
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import Key, KeyBox, MirrorState, PassController
-from portal.core.ui.times import local
+from portal.base.ui.times import local
+from portal.domain.mirror import coverage, failure_reasons
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import Key, KeyBox, MirrorState, PassController
 from tenants.scope import tenant_scope
 from tests.manager.test_explain_past import PastDesk
 from tests.support import evidence

@@ -8,9 +8,9 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from portal.core.intents.models import Intent, target_of
-from portal.core.intents.states import State
-from portal.core.mirror.models import KeyBox, Member, PassController
+from portal.domain.intents.models import Intent, target_of
+from portal.domain.intents.states import State
+from portal.domain.mirror.models import KeyBox, Member, PassController
 from tenants.scope import tenant_scope
 from tenants.wording import coded_sentence
 from tests.support.log import happened, loaded, record

@@ -1,6 +1,6 @@
 """A service that returns the addresses of its pictures, and the hosts that the operator has allowed."""
 
-from portal.core.cameras.models import Camera
+from portal.domain.cameras.models import Camera
 from tenants.scope import tenant_scope
 from tests.manager.test_cameras import look_at_wall
 from tests.support.members import said

@@ -3,10 +3,10 @@
 import pytest
 from playwright.sync_api import expect
 
-from portal.core.intents import tracking
-from portal.core.intents.models import Intent
-from portal.core.intents.states import State
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
+from portal.domain.intents import tracking
+from portal.domain.intents.models import Intent
+from portal.domain.intents.states import State
 from tests.support.barriers import barriers
 from tests.support.images import jpeg, png, read_qr
 from tests.support.members import MembersDesk

@@ -6,9 +6,9 @@ from datetime import timedelta
 import pytest
 from django.core import signing
 
-from portal.core.budget.models import Spent
-from portal.core.budget.priorities import Priority
-from portal.core.mirror.models import Member
+from portal.domain.budget.models import Spent
+from portal.domain.budget.priorities import Priority
+from portal.domain.mirror.models import Member
 from portal.members import qr_codes
 from tenants.models import AuditEntry
 from tests.support.hours import an_hour_of

@@ -8,10 +8,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from portal.core.intents.models import Intent
-from portal.core.mirror import local_writes
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import History, Member, MirrorState
+from portal.domain.intents.models import Intent
+from portal.domain.mirror import local_writes
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import History, Member, MirrorState
 from portal.members import portraits
 from portal.members.models import Portrait
 from tenants.roles import FacilityManager

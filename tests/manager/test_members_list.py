@@ -9,9 +9,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from openpyxl import load_workbook
 
-from portal.core.files.writing import unescape_formula
-from portal.core.mirror import local_writes
-from portal.core.mirror.models import Member
+from portal.base.files.writing import unescape_formula
+from portal.domain.mirror import local_writes
+from portal.domain.mirror.models import Member
 from tenants.models import AuditEntry
 from tests.support.members import MembersDesk, said
 

@@ -5,14 +5,14 @@ from datetime import timedelta
 import pytest
 
 from accessapi.resources import write_moment
-from portal.core.intents import absence_proofs as proof
-from portal.core.intents import applying, handlers
-from portal.core.intents.models import Intent
-from portal.core.intents.recording import record_intent
-from portal.core.intents.states import Reason, State
-from portal.core.intents.transitions import Transition
-from portal.core.mirror import tasks
-from portal.core.mirror.models import Member
+from portal.domain.intents import absence_proofs as proof
+from portal.domain.intents import applying, handlers
+from portal.domain.intents.models import Intent
+from portal.domain.intents.recording import record_intent
+from portal.domain.intents.states import Reason, State
+from portal.domain.intents.transitions import Transition
+from portal.domain.mirror import tasks
+from portal.domain.mirror.models import Member
 from portal.members import actions, matching
 from tenants.roles import Permission
 from tests.support.members import MembersDesk

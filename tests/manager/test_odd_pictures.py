@@ -7,7 +7,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from PIL import Image, ImageChops
 
-from portal.core.files import pictures
+from portal.base.files import pictures
 from portal.plans import pdf_rendering
 from tests.support.images import jpeg
 

@@ -8,8 +8,8 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from portal.core.cameras.models import Camera, Picture
-from portal.core.mirror.models import PassController
+from portal.domain.cameras.models import Camera, Picture
+from portal.domain.mirror.models import PassController
 from portal.evidence.models import Export, Item
 from portal.reports.models import Report
 from portal.reviews.models import Review, State
@@ -45,7 +45,7 @@ GIVES = {
     "portal/areas/views.py": "by that writer",
     "portal/changes/views.py": "by that writer",
     "portal/today/views.py": "by that writer",
-    "portal/core/jobs/views.py": "by that writer; templates hold nobody's data",
+    "portal/domain/jobs/views.py": "by that writer; templates hold nobody's data",
     "portal/logs/exports/views.py": "tests/logs/test_exports.py",
     "portal/members/views/credentials.py": "a profile picture stands beside the name, which is not written down either",
     "portal/plans/views.py": "a floor plan shows nobody",
@@ -56,7 +56,7 @@ _GIVING = re.compile(
     r"|[ =]send_file\("
 )
 #: Modules that create these answers, and those that no browser requests.
-_WITHIN = ("portal/core/files/", "portal/core/ui/", "portal/site/", "portal/evidence/store.py")
+_WITHIN = ("portal/base/files/", "portal/base/ui/", "portal/site/", "portal/evidence/store.py")
 
 
 @pytest.fixture

@@ -6,12 +6,12 @@ import uuid
 import pytest
 from django.urls import reverse
 
-from portal.core.alerts.models import Alert
-from portal.core.cameras.models import Camera
-from portal.core.intents.recording import Requester
-from portal.core.mirror.models import PassController
-from portal.core.safety.models import WaitingChange
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
+from portal.domain.alerts.models import Alert
+from portal.domain.cameras.models import Camera
+from portal.domain.intents.recording import Requester
+from portal.domain.mirror.models import PassController
+from portal.domain.safety.models import WaitingChange
 from portal.rollcall import actions as roll_calls
 from tenants.scope import tenant_scope
 from tests.support import evidence

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import Area, Group, History, KeyBox, Member, MirrorState, PassController
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import Area, Group, History, KeyBox, Member, MirrorState, PassController
 from tenants.models import Connection
 from tests.support.members import MembersDesk, said
 from tests.support.reports import ReportsDesk

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 import pytest
 from django.core import mail
 
-from portal.core.ui.times import TOKYO
+from portal.base.ui.times import TOKYO
 from portal.reports import periods, scheduling
 from portal.reports.models import Every, Report
 from tenants.models import AuditEntry, Staff

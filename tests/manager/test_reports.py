@@ -11,11 +11,11 @@ from django.utils import timezone
 from openpyxl import load_workbook
 from pypdfium2 import PdfDocument
 
-from portal.core.alerts.models import Watch
-from portal.core.mirror import log_partitions
-from portal.core.mirror.models import History, Member
-from portal.core.ui.times import local
-from portal.core.visits.models import DeskSettings, Visit
+from portal.base.ui.times import local
+from portal.domain.alerts.models import Watch
+from portal.domain.mirror import log_partitions
+from portal.domain.mirror.models import History, Member
+from portal.domain.visits.models import DeskSettings, Visit
 from portal.evidence.models import StoredFile
 from portal.reports import creating, keeping, pdf_writing, periods
 from portal.reports.content import ReportHead, ReportTable

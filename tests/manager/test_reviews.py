@@ -15,9 +15,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accessapi.permissions import by_schedule, weekly
-from portal.core.jobs.states import JobState
-from portal.core.mirror.models import Member
-from portal.core.ui.times import local
+from portal.base.ui.times import local
+from portal.domain.jobs.states import JobState
+from portal.domain.mirror.models import Member
 from portal.reviews import reminding
 from portal.reviews.models import Item, Review, Step
 from tenants.models import AuditEntry, Staff

@@ -7,8 +7,8 @@ from django.utils import timezone
 from playwright.sync_api import Page, Route, expect
 
 from portal.areas import grants
-from portal.core.mirror.models import Member
-from portal.core.ui.models import ListChoice
+from portal.base.ui.models import ListChoice
+from portal.domain.mirror.models import Member
 from portal.reviews.models import Step
 from tests.support.barriers import barriers
 from tests.support.reviews import NOTHING, ReviewsDesk, option

@@ -12,11 +12,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from portal.core.intents.models import Intent
-from portal.core.intents.states import State
-from portal.core.jobs.models import Row
-from portal.core.jobs.states import RowState
-from portal.core.mirror.models import Member
+from portal.domain.intents.models import Intent
+from portal.domain.intents.states import State
+from portal.domain.jobs.models import Row
+from portal.domain.jobs.states import RowState
+from portal.domain.mirror.models import Member
 from portal.reviews.models import Item, Review
 from tests.rights.page import posted
 from tests.support.members import said

@@ -9,9 +9,9 @@ import pytest
 from django.core import mail
 from django.utils import timezone
 
-from portal.core.jobs.models import Job
-from portal.core.jobs.states import JobState
-from portal.core.mirror.models import Member
+from portal.domain.jobs.models import Job
+from portal.domain.jobs.states import JobState
+from portal.domain.mirror.models import Member
 from portal.reviews import reminding
 from portal.reviews.models import Delegation, Item, Review
 from tenants.models import AuditEntry, Staff

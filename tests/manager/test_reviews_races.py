@@ -6,7 +6,7 @@ from contextlib import suppress
 import pytest
 from django.db import connection
 
-from portal.core.intents.recording import Requester
+from portal.domain.intents.recording import Requester
 from portal.reviews import actions, deciding, review_worker, rights
 from portal.reviews.deciding import DecisionPress, DecisionResult
 from portal.reviews.models import Act, Item, Step

@@ -10,13 +10,13 @@ from django.template.loader import render_to_string
 from django.test import RequestFactory
 
 from accessapi.permissions import always, by_schedule, normalise_devices, weekly
-from portal.core.jobs.models import Job, Row
-from portal.core.mirror.models import Area, KeyBox, Member
-from portal.core.rights import form_parsing, replacing, words
-from portal.core.rights.editor_view import sheet_view
-from portal.core.rights.models import RightsTemplate
-from portal.core.rights.places import load_place_names
-from portal.core.rights.sheet import RightsSheet
+from portal.domain.jobs.models import Job, Row
+from portal.domain.mirror.models import Area, KeyBox, Member
+from portal.domain.rights import form_parsing, replacing, words
+from portal.domain.rights.editor_view import sheet_view
+from portal.domain.rights.models import RightsTemplate
+from portal.domain.rights.places import load_place_names
+from portal.domain.rights.sheet import RightsSheet
 from portal.members import follow
 from tenants.access import access_to
 from tenants.models import AuditEntry, User

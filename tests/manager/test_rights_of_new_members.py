@@ -7,9 +7,9 @@ import pytest
 from django.utils import timezone
 
 from accessapi.permissions import always, by_schedule, normalise_devices, weekly
-from portal.core.jobs.models import Job
-from portal.core.mirror.models import Area, Group, Member
-from portal.core.rights.models import RightsTemplate
+from portal.domain.jobs.models import Job
+from portal.domain.mirror.models import Area, Group, Member
+from portal.domain.rights.models import RightsTemplate
 from tests.imports.conftest import Desk
 from tests.manager.test_imports import checked, run, text
 from tests.support.members import MembersDesk, said

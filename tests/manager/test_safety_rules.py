@@ -5,14 +5,14 @@ from datetime import timedelta
 import pytest
 from django.urls import reverse
 
-from portal.core.intents.recording import Requester
-from portal.core.notifications import account_mails
-from portal.core.notifications.models import Audience
-from portal.core.safety import changing, tasks
-from portal.core.safety.changing import NotChanged
-from portal.core.safety.models import WaitingChange
-from portal.core.safety.rules import RULES
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
+from portal.domain.intents.recording import Requester
+from portal.domain.notifications import account_mails
+from portal.domain.notifications.models import Audience
+from portal.domain.safety import changing, tasks
+from portal.domain.safety.changing import NotChanged
+from portal.domain.safety.models import WaitingChange
+from portal.domain.safety.rules import RULES
 from portal.lockdown.models import LockdownSetting
 from tenants.models import AuditEntry, Staff, SupportSession, User
 from tenants.scope import tenant_scope

@@ -7,10 +7,10 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from portal.core.jobs.models import Suspension
-from portal.core.mirror import local_writes
-from portal.core.mirror.models import Member
-from portal.core.ui.times import local
+from portal.base.ui.times import local
+from portal.domain.jobs.models import Suspension
+from portal.domain.mirror import local_writes
+from portal.domain.mirror.models import Member
 from tests.support.changes import ChangesDesk
 from tests.support.members import said
 

@@ -8,10 +8,10 @@ from unittest import mock
 
 import pytest
 
-from portal.core.intents import handlers
-from portal.core.intents.models import Intent
-from portal.core.intents.states import State
-from portal.core.mirror.models import KeyBox, Member
+from portal.domain.intents import handlers
+from portal.domain.intents.models import Intent
+from portal.domain.intents.states import State
+from portal.domain.mirror.models import KeyBox, Member
 from portal.members import queries, temporary_keys
 from tests.support.members import MembersDesk, said
 from tests.support.places import age_proof

@@ -6,8 +6,8 @@ Nothing was done before the proof.
 import pytest
 
 from accessapi.permissions import by_schedule, weekly
-from portal.core.jobs.models import Job
-from portal.core.rights.models import RightsTemplate
+from portal.domain.jobs.models import Job
+from portal.domain.rights.models import RightsTemplate
 from tests.rights.page import posted
 from tests.support.areas import AreasDesk
 from tests.support.changes import ChangesDesk

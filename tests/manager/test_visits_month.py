@@ -9,11 +9,11 @@ import pytest
 from django.utils import timezone
 from openpyxl import load_workbook
 
-from portal.core.intents.models import Intent
-from portal.core.mirror.models import Guest, History
-from portal.core.mirror.text_folding import fold
-from portal.core.ui.times import TOKYO
-from portal.core.visits.models import CodeLink, DeskSettings, Visit
+from portal.base.ui.times import TOKYO
+from portal.domain.intents.models import Intent
+from portal.domain.mirror.models import Guest, History
+from portal.domain.mirror.text_folding import fold
+from portal.domain.visits.models import CodeLink, DeskSettings, Visit
 from portal.today import erasing
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from portal.core.mirror import sync_schedule, tasks
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import MirrorState
+from portal.domain.mirror import sync_schedule, tasks
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import MirrorState
 from tenants.models import Connection, ServiceEnvironment, Tenant
 from tenants.scope import tenant_scope
 from tests.mirror.service import Service, serving

@@ -6,8 +6,8 @@ from typing import Any
 from django.utils import timezone
 
 from accessapi.limits import JST
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import History
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import History
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import Customer
 

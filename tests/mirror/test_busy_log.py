@@ -5,13 +5,13 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from portal.core.budget import ledger
-from portal.core.budget.priorities import Priority
-from portal.core.log import gaps
-from portal.core.mirror import coverage, log_reader, sync_schedule
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import MirrorState
-from portal.core.ui.times import local
+from portal.base.ui.times import local
+from portal.domain.budget import ledger
+from portal.domain.budget.priorities import Priority
+from portal.domain.log import gaps
+from portal.domain.mirror import coverage, log_reader, sync_schedule
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import MirrorState
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import Customer
 from tests.mirror.service import Service

@@ -8,9 +8,9 @@ from urllib.parse import unquote
 import pytest
 from django.utils import timezone
 
-from portal.core.mirror import failure_reasons, sync_schedule
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import Area, Group, Guest, History, KeyBox, Member, PassController, SharedReading
+from portal.domain.mirror import failure_reasons, sync_schedule
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import Area, Group, Guest, History, KeyBox, Member, PassController, SharedReading
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import Customer, MakeCustomer
 from tests.mirror.service import Service, serving

@@ -9,10 +9,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from portal.core.mirror import log_search, search_queryset
-from portal.core.mirror.log_search import RecordFilter
-from portal.core.mirror.row_building import insert_records
-from portal.core.ui.tables import keyset
+from portal.base.ui.tables import keyset
+from portal.domain.mirror import log_search, search_queryset
+from portal.domain.mirror.log_search import RecordFilter
+from portal.domain.mirror.row_building import insert_records
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import MakeCustomer

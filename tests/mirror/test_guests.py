@@ -9,8 +9,9 @@ from django.db import connection as database
 from django.utils import timezone
 
 from accessapi.errors import NotFound
-from portal.core.budget.priorities import Priority
-from portal.core.mirror import (
+from portal.base.timers.clock import database_now
+from portal.domain.budget.priorities import Priority
+from portal.domain.mirror import (
     events,
     failure_reasons,
     freshness,
@@ -20,9 +21,8 @@ from portal.core.mirror import (
     queries,
     single_reads,
 )
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import Guest, MirrorState
-from portal.core.timers.clock import database_now
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import Guest, MirrorState
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import Customer, MakeCustomer
 from tests.mirror.service import Service, serving

@@ -7,9 +7,9 @@ import pytest
 from django.utils import timezone
 
 from accessapi.limits import JST
-from portal.core.mirror import coverage, events, local_writes, log_reader, queries
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import History, Member, MirrorState
+from portal.domain.mirror import coverage, events, local_writes, log_reader, queries
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import History, Member, MirrorState
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import Customer, MakeCustomer
 from tests.mirror.service import Service

@@ -5,10 +5,10 @@ from datetime import timedelta
 import pytest
 
 from accessapi.resources.histories import History
-from portal.core.keys.states import FAULTY
-from portal.core.mirror import key_states
-from portal.core.mirror.models import Key, KeyBox, KeyState
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
+from portal.domain.keys.states import FAULTY
+from portal.domain.mirror import key_states
+from portal.domain.mirror.models import Key, KeyBox, KeyState
 from tenants.scope import tenant_scope
 from tests.support.keys import key, key_box, reads, tells
 

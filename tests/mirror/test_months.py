@@ -6,10 +6,10 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from portal.core.mirror import log_partitions, log_search
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import History, HistorySearch, Member, MirrorState
-from portal.core.mirror.row_building import HistoryColumns, insert_records
+from portal.domain.mirror import log_partitions, log_search
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import History, HistorySearch, Member, MirrorState
+from portal.domain.mirror.row_building import HistoryColumns, insert_records
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import MakeCustomer

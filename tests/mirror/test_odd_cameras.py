@@ -9,10 +9,10 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from portal.core.budget.models import Gauge
-from portal.core.cameras import refreshing
-from portal.core.cameras.models import Camera, CameraUsage, Clip, Viewing
-from portal.core.mirror.models import SharedReading
+from portal.domain.budget.models import Gauge
+from portal.domain.cameras import refreshing
+from portal.domain.cameras.models import Camera, CameraUsage, Clip, Viewing
+from portal.domain.mirror.models import SharedReading
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import Customer, MakeCustomer
 from tests.mirror.service import Service, serving

@@ -2,8 +2,8 @@
 
 import pytest
 
-from portal.core.mirror.models import PassController
-from portal.core.mirror.natural_sort import natural_key
+from portal.domain.mirror.models import PassController
+from portal.domain.mirror.natural_sort import natural_key
 from tenants.scope import tenant_scope
 
 NAMES = [

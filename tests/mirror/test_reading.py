@@ -11,12 +11,12 @@ from django.db import connections
 from django.utils import timezone
 
 from accessapi.errors import NotFound, ServerFault
-from portal.core.budget.ledger import BudgetExhausted
-from portal.core.budget.priorities import Priority
-from portal.core.mirror import background_reads, freshness, local_writes, single_reads
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import Group, KeyBox, Member, MirrorState, PassController, SharedReading
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
+from portal.domain.budget.ledger import BudgetExhausted
+from portal.domain.budget.priorities import Priority
+from portal.domain.mirror import background_reads, freshness, local_writes, single_reads
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import Group, KeyBox, Member, MirrorState, PassController, SharedReading
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import Customer, MakeCustomer
 from tests.mirror.service import serving

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from portal.core.mirror.models import History
+from portal.domain.mirror.models import History
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import Customer, MakeCustomer
 from tests.mirror.service import Service

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from portal.core.mirror import freshness, long_lists, sync_schedule
-from portal.core.mirror.kinds import SYNCED_KINDS, MirrorKind
-from portal.core.mirror.models import MirrorState
-from portal.site.celery import app
+from portal.base.timers.celery_app import app
+from portal.domain.mirror import freshness, long_lists, sync_schedule
+from portal.domain.mirror.kinds import SYNCED_KINDS, MirrorKind
+from portal.domain.mirror.models import MirrorState
 from tenants.models import Connection, ServiceEnvironment, Tenant
 from tenants.scope import across_tenants, tenant_scope
 from tenants.signals import connected
@@ -23,7 +23,7 @@ def rung(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Return the tenants for which a worker was notified."""
     bells: list[int] = []
     monkeypatch.setattr(
-        "portal.core.timers.task_queue.enqueue", lambda _task, rows, **_more: bells.extend(sum(rows, ()))
+        "portal.base.timers.task_queue.enqueue", lambda _task, rows, **_more: bells.extend(sum(rows, ()))
     )
     return bells
 

@@ -7,8 +7,8 @@ from django.db import connection as database
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from portal.core.mirror import local_writes, member_search, queries
-from portal.core.mirror.models import Member, MemberSearch
+from portal.domain.mirror import local_writes, member_search, queries
+from portal.domain.mirror.models import Member, MemberSearch
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import Customer, MakeCustomer
 

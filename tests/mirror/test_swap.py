@@ -6,10 +6,10 @@ import pytest
 from django.db import connection as database
 from django.db import transaction
 
-from portal.core.mirror import local_writes, long_lists, member_swap
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import Member, MemberSearch, SyncRun
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
+from portal.domain.mirror import local_writes, long_lists, member_swap
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import Member, MemberSearch, SyncRun
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import MakeCustomer

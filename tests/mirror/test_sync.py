@@ -8,9 +8,9 @@ import pytest
 from django.db import connection as database
 from django.utils import timezone
 
-from portal.core.mirror import local_writes, long_lists, queries
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import (
+from portal.domain.mirror import local_writes, long_lists, queries
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import (
     NEVER,
     UNREADABLE,
     Area,

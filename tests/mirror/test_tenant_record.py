@@ -8,8 +8,8 @@ import pytest
 from django.utils import timezone
 
 from accessapi.permissions import NO_HOLIDAYS
-from portal.core.mirror import queries
-from portal.core.mirror.kinds import MirrorKind
+from portal.domain.mirror import queries
+from portal.domain.mirror.kinds import MirrorKind
 from portal.webhooks.settings import ServiceSettings, categories_of
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import MakeCustomer

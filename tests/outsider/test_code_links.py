@@ -10,8 +10,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from portal.codes import actions, tokens, views
-from portal.core.mirror.models import Guest
-from portal.core.visits.models import CodeLink, DeskSettings, Visit
+from portal.domain.mirror.models import Guest
+from portal.domain.visits.models import CodeLink, DeskSettings, Visit
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
 from tests.support.codes import CODE, hours_from_now, read_svg, stranger, visit

@@ -11,12 +11,12 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from portal.core.alerts.models import Alert, AlertRecord, Watch
-from portal.core.mirror import events, sync_schedule
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import History, MirrorState
-from portal.core.mirror.row_building import insert_records
-from portal.core.notifications.models import State, Telling, WebAddress
+from portal.domain.alerts.models import Alert, AlertRecord, Watch
+from portal.domain.mirror import events, sync_schedule
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import History, MirrorState
+from portal.domain.mirror.row_building import insert_records
+from portal.domain.notifications.models import State, Telling, WebAddress
 from tenants.models import User
 from tests.support.chat import Chat
 from tests.support.effort import SOAK
@@ -85,7 +85,7 @@ def sender(house: House, **settings: str) -> Iterator[Process]:
 def ring(customer: Customer) -> None:
     for each in tellings(customer):
         customer.house.deliver(
-            "portal.core.notifications.tasks.send_notification", customer.tenant.pk, each.pk, queue="sync"
+            "portal.domain.notifications.tasks.send_notification", customer.tenant.pk, each.pk, queue="sync"
         )
 
 

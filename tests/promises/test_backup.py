@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 import pytest
 from django.db import connections
 
-from portal.core.mirror import sync_schedule
-from portal.core.mirror.models import Member
+from portal.domain.mirror import sync_schedule
+from portal.domain.mirror.models import Member
 from stack.paths import PYTHON, ROOT
 from stack.processes import free_port
 from stack.services import new_vault_key

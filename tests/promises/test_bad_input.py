@@ -10,7 +10,7 @@ from collections.abc import Callable
 import httpx2
 import pytest
 
-from portal.core.log.filters import FILTERS
+from portal.domain.log.filters import FILTERS
 from tests.support.browser import Browser, gist
 from tests.support.crawl import Address, addresses_of_tenants
 from tests.support.extremes import BODIES

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from portal.core.budget.priorities import MAX_SHARE_FOR_WATCHED, RESERVED_FOR_DOORS, RESERVED_FOR_PEOPLE
+from portal.domain.budget.priorities import MAX_SHARE_FOR_WATCHED, RESERVED_FOR_DOORS, RESERVED_FOR_PEOPLE
 from tests.support.boards import building, hour
 from tests.support.house import House
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from portal.core.budget.priorities import Priority
-from portal.core.intents import actions
-from portal.core.intents.models import Intent
-from portal.core.intents.nonces import Nonce
-from portal.core.intents.states import State
+from portal.domain.budget.priorities import Priority
+from portal.domain.intents import actions
+from portal.domain.intents.models import Intent
+from portal.domain.intents.nonces import Nonce
+from portal.domain.intents.states import State
 from tenants.roles import Permission
 from tests.support.house import House
 from tests.support.stage import Customer, Stage

@@ -7,15 +7,15 @@ from collections.abc import Callable
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from portal.core.intents.models import Intent
-from portal.core.intents.recording import Requester
-from portal.core.intents.states import LOST_CLAIM_SECONDS
-from portal.core.jobs import actions as job_actions
-from portal.core.jobs.models import Job, Row
-from portal.core.jobs.states import JobState, RowState
-from portal.core.mirror import sync_schedule
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import MirrorState
+from portal.domain.intents.models import Intent
+from portal.domain.intents.recording import Requester
+from portal.domain.intents.states import LOST_CLAIM_SECONDS
+from portal.domain.jobs import actions as job_actions
+from portal.domain.jobs.models import Job, Row
+from portal.domain.jobs.states import JobState, RowState
+from portal.domain.mirror import sync_schedule
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import MirrorState
 from portal.imports import actions
 from tests.support import faults
 from tests.support.faults import Fault, Gate

@@ -12,12 +12,12 @@ import psycopg
 import pytest
 
 from accessapi.operations import CallClass
-from portal.core.budget import ledger
-from portal.core.budget.models import Spent
-from portal.core.budget.priorities import Priority
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import History, MirrorState
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
+from portal.domain.budget import ledger
+from portal.domain.budget.models import Spent
+from portal.domain.budget.priorities import Priority
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import History, MirrorState
 from portal.webhooks.actions import WebhookChange
 from portal.webhooks.models import Webhook
 from tests.support import spending

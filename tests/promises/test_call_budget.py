@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from accessapi.errors import RateLimited, ServiceError
-from portal.core.budget.client import client
-from portal.core.budget.ledger import BudgetExhausted
-from portal.core.budget.priorities import MAX_SHARE_FOR_SYNC, RESERVED_FOR_DOORS, Priority
-from portal.core.budget.quota import quota_of
+from portal.domain.budget.client import client
+from portal.domain.budget.ledger import BudgetExhausted
+from portal.domain.budget.priorities import MAX_SHARE_FOR_SYNC, RESERVED_FOR_DOORS, Priority
+from portal.domain.budget.quota import quota_of
 from tests.support import faults
 from tests.support.house import House, together
 from tests.support.stage import Customer, Stage

@@ -6,11 +6,11 @@ from unittest.mock import patch
 
 import pytest
 
-from portal.core.intents import actions
-from portal.core.intents.due_intents import CHECK_SECONDS
-from portal.core.intents.models import Intent
-from portal.core.intents.nonces import Nonce
-from portal.core.intents.states import State
+from portal.domain.intents import actions
+from portal.domain.intents.due_intents import CHECK_SECONDS
+from portal.domain.intents.models import Intent
+from portal.domain.intents.nonces import Nonce
+from portal.domain.intents.states import State
 from tenants.roles import Permission
 from tests.support.house import House, Process
 from tests.support.stage import Customer, Stage
@@ -44,7 +44,7 @@ def leads(house: House, clock: Process) -> bool:
 def group(customer: Customer, name: str) -> Intent:
     """Request a member group without notifying a worker: only a clock can start the work."""
     asker = customer.asker()
-    with customer.scope(), patch("portal.core.timers.task_queue.enqueue"):
+    with customer.scope(), patch("portal.base.timers.task_queue.enqueue"):
         return actions.submit(
             inline=False, by=asker, permission=Permission.GROUPS_EDIT, operation="create_membergroup", title=name,
             body={"membergroup_name": name}, nonce=Nonce(f"{customer.slug}-{name}"),

@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
-from portal.core.files import file_limits
-from portal.core.jobs.models import Job
-from portal.core.jobs.states import JobState
+from portal.base.files import file_limits
+from portal.domain.jobs.models import Job
+from portal.domain.jobs.states import JobState
 from tests.support.browser import Browser, gist, upload
 from tests.support.house import House
 from tests.support.memory import Memory

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from portal.core.intents.models import Intent
-from portal.core.intents.states import LOST_REPEATABLE_CLAIM_SECONDS, State
-from portal.core.timers.clock import ClockTime
-from portal.core.visits.models import Stage as Standing
-from portal.core.visits.models import Visit
+from portal.base.timers.clock import ClockTime
+from portal.domain.intents.models import Intent
+from portal.domain.intents.states import LOST_REPEATABLE_CLAIM_SECONDS, State
+from portal.domain.visits.models import Stage as Standing
+from portal.domain.visits.models import Visit
 from tests.support import faults
 from tests.support.browser import Browser, gist
 from tests.support.faults import Exchange, Gate

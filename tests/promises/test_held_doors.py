@@ -7,13 +7,13 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from portal.core.intents.models import Intent
-from portal.core.intents.nonces import Nonce
-from portal.core.mirror.models import PassController
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
 from portal.devices import actions
 from portal.devices.actions import DoorCommand
 from portal.devices.models import Hold
+from portal.domain.intents.models import Intent
+from portal.domain.intents.nonces import Nonce
+from portal.domain.mirror.models import PassController
 from tests.support.house import House
 from tests.support.stage import Customer, Stage
 from tests.support.waiting import until

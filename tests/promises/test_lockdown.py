@@ -10,12 +10,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.db import connections, transaction
 
-from portal.core.budget.client import client
-from portal.core.budget.ledger import BudgetExhausted
-from portal.core.budget.priorities import RESERVED_FOR_DOORS, Priority
-from portal.core.intents.models import Intent
-from portal.core.intents.nonces import Nonce
-from portal.core.intents.states import Reason, State
+from portal.domain.budget.client import client
+from portal.domain.budget.ledger import BudgetExhausted
+from portal.domain.budget.priorities import RESERVED_FOR_DOORS, Priority
+from portal.domain.intents.models import Intent
+from portal.domain.intents.nonces import Nonce
+from portal.domain.intents.states import Reason, State
 from portal.lockdown import actions, door_outcomes, retrying
 from portal.lockdown.models import Lockdown, Scope
 from portal.lockdown.preview import DoorSelection

@@ -13,10 +13,10 @@ import psycopg
 import pytest
 from django.utils import timezone
 
-from portal.core.jobs.models import ExportPart, Job
-from portal.core.jobs.states import JobState
-from portal.core.mirror import log_partitions
-from portal.core.mirror.models import History
+from portal.domain.jobs.models import ExportPart, Job
+from portal.domain.jobs.states import JobState
+from portal.domain.mirror import log_partitions
+from portal.domain.mirror.models import History
 from tests.support.browser import Browser
 from tests.support.house import House
 from tests.support.stage import Customer, Stage
@@ -135,7 +135,7 @@ def test_a_lost_broker_and_a_bell_that_rings_five_times_change_nothing(house: Ho
         job = asked(customer, browser)
         house.kill_broker()
         house.restart_broker()
-        house.deliver("portal.core.jobs.tasks.advance", customer.tenant.pk, job.pk, queue="bulk", times=5)
+        house.deliver("portal.domain.jobs.tasks.advance", customer.tenant.pk, job.pk, queue="bulk", times=5)
         ended(customer, job)
         assert wrong(customer, browser, job) == CLEAN
 

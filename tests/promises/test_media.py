@@ -8,11 +8,11 @@ import psycopg
 import pytest
 from django.utils import timezone
 
-from portal.core.cameras import clips, pictures, playback, usage
-from portal.core.cameras.models import Camera, CameraUsage, Clip, Picture, Viewing
-from portal.core.mirror import log_partitions
-from portal.core.mirror.models import History
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
+from portal.domain.cameras import clips, pictures, playback, usage
+from portal.domain.cameras.models import Camera, CameraUsage, Clip, Picture, Viewing
+from portal.domain.mirror import log_partitions
+from portal.domain.mirror.models import History
 from portal.evidence import fetching
 from portal.evidence.models import Item, StoredFile
 from tenants.connections.service_clients import current_connection

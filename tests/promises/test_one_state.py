@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from portal.core.intents.nonces import Nonce
-from portal.core.mirror import sync_schedule
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import MirrorState, PassController
+from portal.domain.intents.nonces import Nonce
+from portal.domain.mirror import sync_schedule
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import MirrorState, PassController
 from portal.webhooks import actions
 from portal.webhooks.actions import WebhookChange
 from tests.support.chromium import Tabs

@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
-from portal.core.budget.client import client
-from portal.core.budget.priorities import Priority
-from portal.core.intents import actions
+from portal.domain.budget.client import client
+from portal.domain.budget.priorities import Priority
+from portal.domain.intents import actions
 from tenants.models import Connection
 from tenants.roles import Permission
 from tests.promises.test_call_budget import hammer, refused

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from portal.core.notifications.models import State
+from portal.domain.notifications.models import State
 from portal.reports.models import Report, Schedule, Sending
 from tests.support.house import House, Process
 from tests.support.mailbox import Mailbox

@@ -16,14 +16,14 @@ from urllib.parse import urlsplit
 import pytest
 from django.utils import timezone
 
-from portal.core.alerts.models import Alert
-from portal.core.intents.models import Intent
-from portal.core.intents.states import State
-from portal.core.jobs.models import Job, Row
-from portal.core.jobs.states import JobState, RowState
-from portal.core.notifications.models import Telling
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
 from portal.devices.models import Hold
+from portal.domain.alerts.models import Alert
+from portal.domain.intents.models import Intent
+from portal.domain.intents.states import State
+from portal.domain.jobs.models import Job, Row
+from portal.domain.jobs.states import JobState, RowState
+from portal.domain.notifications.models import Telling
 from tenants import mails
 from tests.promises.test_bulk_loses_and_doubles_nothing import BULK, at_the_service, mirrored, started
 from tests.support import backups, faults

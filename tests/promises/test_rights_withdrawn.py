@@ -8,7 +8,7 @@ from datetime import datetime
 import pytest
 from django.utils import timezone
 
-from portal.core.intents.states import State
+from portal.domain.intents.states import State
 from tenants.models import Staff, User
 from tests.support.house import House
 from tests.support.stage import Customer, Stage
@@ -64,7 +64,7 @@ def test_withdrawn_between_claim_and_writing(house: House, stage: Stage) -> None
     guard = customer.staff("guard")
     with house.still(), stage.proxy.stalled():
         intent = customer.unlock(by=customer.asker(guard), rung=False)
-        house.deliver("portal.core.intents.tasks.send", intent.tenant_id, intent.pk, queue="doors")
+        house.deliver("portal.domain.intents.tasks.send", intent.tenant_id, intent.pk, queue="doors")
         until(lambda: customer.intent(intent).state == State.SENDING, pause=0.01)
         withdraw(customer, guard)
     row = customer.settled(intent)

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
-from portal.core.budget.priorities import Priority
-from portal.core.intents import actions, tracking
-from portal.core.intents.models import Intent
-from portal.core.intents.nonces import Nonce
+from portal.domain.budget.priorities import Priority
+from portal.domain.intents import actions, tracking
+from portal.domain.intents.models import Intent
+from portal.domain.intents.nonces import Nonce
 from portal.webhooks import actions as webhook
 from portal.webhooks.actions import WebhookChange
 from tenants.connections.reissue import reissue

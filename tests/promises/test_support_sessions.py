@@ -11,15 +11,15 @@ from allauth.account.internal.flows.login import AUTHENTICATION_METHODS_SESSION_
 from django.contrib.sessions.backends.db import SessionStore
 from django.utils import timezone
 
-from portal.core.intents import actions
-from portal.core.intents.models import Intent
-from portal.core.intents.nonces import Nonce
-from portal.core.intents.recording import Requester
-from portal.core.intents.states import Reason, State
-from portal.core.jobs import actions as job_actions
-from portal.core.jobs.models import Job, Row
-from portal.core.jobs.states import Halt, JobState
-from portal.core.mirror.models import Member
+from portal.domain.intents import actions
+from portal.domain.intents.models import Intent
+from portal.domain.intents.nonces import Nonce
+from portal.domain.intents.recording import Requester
+from portal.domain.intents.states import Reason, State
+from portal.domain.jobs import actions as job_actions
+from portal.domain.jobs.models import Job, Row
+from portal.domain.jobs.states import Halt, JobState
+from portal.domain.mirror.models import Member
 from tenants.models import Invitation, Staff, SupportSession, User
 from tenants.roles import Permission
 from tenants.staff.actions import digest

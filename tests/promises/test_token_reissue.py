@@ -6,8 +6,8 @@ from contextlib import ExitStack
 import pytest
 
 from accessapi.errors import ServiceError
-from portal.core.budget.client import client
-from portal.core.budget.priorities import Priority
+from portal.domain.budget.client import client
+from portal.domain.budget.priorities import Priority
 from tenants import session_locks
 from tenants.connections.reissue import ReissueOutcome, reissue
 from tenants.models import Connection

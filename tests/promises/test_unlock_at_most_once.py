@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 from django.utils import timezone
 
-from portal.core.intents.models import Intent
-from portal.core.intents.states import LOST_CLAIM_SECONDS, State
+from portal.domain.intents.models import Intent
+from portal.domain.intents.states import LOST_CLAIM_SECONDS, State
 from tests.support import faults
 from tests.support.effort import one_in
 from tests.support.faults import Fault, Gate
@@ -39,7 +39,7 @@ SLOW: dict[str, tuple[Fault | None, set[str]]] = {
 
 
 def deliver(house: House, intent: Intent, times: int = DELIVERIES) -> None:
-    house.deliver("portal.core.intents.tasks.send", intent.tenant_id, intent.pk, queue="doors", times=times)
+    house.deliver("portal.domain.intents.tasks.send", intent.tenant_id, intent.pk, queue="doors", times=times)
 
 
 def attack_answers(
@@ -153,7 +153,7 @@ def following(house: House, customer: Customer, intent: Intent) -> Callable[[], 
     until(lambda: customer.intent(intent).state == State.ACCEPTED, saying="the request is accepted")
     # Beat is paused: no one else starts the first poll.
     until(lambda: customer.intent(intent).due_at <= timezone.now(), saying="the first look is due")
-    house.deliver("portal.core.intents.tasks.poll", intent.tenant_id, intent.pk, queue="doors")
+    house.deliver("portal.domain.intents.tasks.poll", intent.tenant_id, intent.pk, queue="doors")
     rule.wait()
     return gate.open.set
 

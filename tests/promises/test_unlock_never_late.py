@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from portal.core.intents.models import Intent
-from portal.core.intents.states import PHYSICAL_SECONDS, Reason, State
+from portal.domain.intents.models import Intent
+from portal.domain.intents.states import PHYSICAL_SECONDS, Reason, State
 from tests.support import faults
 from tests.support.house import House
 from tests.support.stage import Customer, Stage
@@ -95,7 +95,7 @@ def test_a_process_stopped_between_claim_and_writing_does_not_write(house: House
     with house.still():
         intent = customer.unlock(clicked_at=timezone.now() - timedelta(seconds=PHYSICAL_SECONDS - 5), rung=False)
         with stage.proxy.stalled():
-            house.deliver("portal.core.intents.tasks.send", intent.tenant_id, intent.pk, queue="doors")
+            house.deliver("portal.domain.intents.tasks.send", intent.tenant_id, intent.pk, queue="doors")
             until(lambda: customer.intent(intent).state == State.SENDING, pause=0.01)
             house.urgent.pause()
         overdue(intent)
@@ -198,7 +198,7 @@ def test_a_process_stopped_for_longer_than_the_deadline(
         clicks[door] = timezone.now()
         intent = customer.unlock(door, by=asker, rung=False)
         with stage.proxy.stalled():
-            house.deliver("portal.core.intents.tasks.send", intent.tenant_id, intent.pk, queue="doors")
+            house.deliver("portal.domain.intents.tasks.send", intent.tenant_id, intent.pk, queue="doors")
             until(lambda found=intent: customer.intent(found).state == State.SENDING, pause=0.01)
             house.urgent.pause()
         time.sleep(17)

@@ -19,9 +19,9 @@ import psycopg
 import pytest
 from django.db import connections
 
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import History, MirrorState
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import History, MirrorState
 from portal.webhooks import processing
 from portal.webhooks.actions import WebhookChange
 from portal.webhooks.models import Notification, Webhook

@@ -7,12 +7,12 @@ from typing import Any
 
 from django.utils import timezone
 
-from portal.core.mirror import events
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import Area, History
-from portal.core.mirror.text_folding import fold
-from portal.core.ui.times import TOKYO
-from portal.core.visits.models import Stage, Visit
+from portal.base.ui.times import TOKYO
+from portal.domain.mirror import events
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import Area, History
+from portal.domain.mirror.text_folding import fold
+from portal.domain.visits.models import Stage, Visit
 from tenants.scope import tenant_scope
 from tests.support.members import tight
 from tests.support.places import Place

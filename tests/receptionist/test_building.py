@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from openpyxl import load_workbook
 
-from portal.core.visits.models import Visit
+from portal.domain.visits.models import Visit
 from tenants.models import AuditEntry, Connection
 from tenants.scope import tenant_scope
 from tests.receptionist.desk import used, visit, way_out

@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from portal.core.visits.days import Day
-from portal.core.visits.models import By, Visit
-from portal.core.visits.visit_status import VisitStatus, status_of
+from portal.domain.visits.days import Day
+from portal.domain.visits.models import By, Visit
+from portal.domain.visits.visit_status import VisitStatus, status_of
 from tenants.models import AuditEntry
 from tests.receptionist.desk import again, names, visit
 from tests.support.desk import GuestDesk, said

@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from accessapi.limits import GUEST_QRCODE_MAX
 from portal.codes import badge_drawing
-from portal.core.budget import ledger
-from portal.core.mirror.models import Guest
+from portal.domain.budget import ledger
+from portal.domain.mirror.models import Guest
 from tenants.models import AuditEntry, Connection
 from tenants.scope import tenant_scope
 from tests.support import guests as at_service

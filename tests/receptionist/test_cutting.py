@@ -5,11 +5,11 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from portal.core.intents import due_intents, sending
-from portal.core.intents.models import Intent
-from portal.core.intents.states import State
-from portal.core.timers.clock import ClockTime
-from portal.core.visits.models import Stage, Visit
+from portal.base.timers.clock import ClockTime
+from portal.domain.intents import due_intents, sending
+from portal.domain.intents.models import Intent
+from portal.domain.intents.states import State
+from portal.domain.visits.models import Stage, Visit
 from portal.guests import deactivation
 from tenants.models import Staff
 from tenants.scope import across_tenants
@@ -231,7 +231,7 @@ def test_a_creation_that_nobody_wants_any_more_is_cut_as_soon_as_it_is_known(des
     desk.client.post(f"{desk.url}visits/{visit.pk}/withdraw/", fields)
     assert "may still open doors" in said(desk.client.get(desk.url + "new/"))
     with desk.scope():
-        from portal.core.intents import tracking
+        from portal.domain.intents import tracking
 
         Intent.objects.filter(pk=visit.intent_id).update(due_at=ClockTime())
         tracking.reconcile(Intent.objects.get(pk=visit.intent_id))

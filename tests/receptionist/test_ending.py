@@ -5,11 +5,11 @@ from datetime import datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from portal.core.intents.models import Intent
-from portal.core.intents.states import Reason
-from portal.core.mirror.models import Area
-from portal.core.timers.clock import ClockTime, database_now
-from portal.core.visits.models import Visit
+from portal.base.timers.clock import ClockTime, database_now
+from portal.domain.intents.models import Intent
+from portal.domain.intents.states import Reason
+from portal.domain.mirror.models import Area
+from portal.domain.visits.models import Visit
 from portal.guests import deactivation, deactivation_ways
 from tenants.models import AuditEntry, Connection
 from tenants.signals import connected
@@ -196,7 +196,7 @@ def test_a_way_that_was_taken_and_changed_nothing_gives_place_to_the_next(desk):
         token=desk.place.service.token,
     )
     with desk.scope():
-        from portal.core.intents.models import Intent
+        from portal.domain.intents.models import Intent
 
         Intent.objects.filter(pk=desk.visit(visit).cut_intent_id).update(
             finished_at=timezone.now() - timedelta(hours=1)

@@ -11,15 +11,15 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from openpyxl import Workbook, load_workbook
 
-from portal.core.budget import ledger
-from portal.core.budget.priorities import Priority
-from portal.core.intents.models import Intent
-from portal.core.intents.sending import send
-from portal.core.intents.states import State
-from portal.core.jobs import actions, advancing, row_executor
-from portal.core.jobs.models import Job, Row
-from portal.core.jobs.states import Action, JobState, RowState
-from portal.core.visits.models import DeskSettings, Preset, Visit
+from portal.domain.budget import ledger
+from portal.domain.budget.priorities import Priority
+from portal.domain.intents.models import Intent
+from portal.domain.intents.sending import send
+from portal.domain.intents.states import State
+from portal.domain.jobs import actions, advancing, row_executor
+from portal.domain.jobs.models import Job, Row
+from portal.domain.jobs.states import Action, JobState, RowState
+from portal.domain.visits.models import DeskSettings, Preset, Visit
 from portal.today import erasing
 from tenants.models import AuditEntry, Connection
 from tenants.scope import tenant_scope

@@ -1,6 +1,6 @@
 """The effects of a list of expected guests are shown for each guest and in the audit log."""
 
-from portal.core.visits.models import Visit
+from portal.domain.visits.models import Visit
 from tenants.scope import tenant_scope
 from tests.receptionist.test_expected import Desk, csv_of, some
 from tests.support.codes import url

@@ -7,11 +7,11 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from portal.core.intents import applying, handlers
-from portal.core.intents.states import Reason, State
-from portal.core.mirror.models import Area, Guest, KeyBox
-from portal.core.mirror.text_folding import fold
-from portal.core.visits.models import Stage, Visit
+from portal.domain.intents import applying, handlers
+from portal.domain.intents.states import Reason, State
+from portal.domain.mirror.models import Area, Guest, KeyBox
+from portal.domain.mirror.text_folding import fold
+from portal.domain.visits.models import Stage, Visit
 from portal.guests import clashes, follow, issuing
 from portal.guests.clashes import CodeClash
 from portal.guests.issuing import Host
@@ -91,8 +91,8 @@ def test_everything_else_is_there_too(desk):
 
 
 def test_a_member_can_be_the_host(desk, place):
-    from portal.core.mirror.models import Member
-    from portal.core.mirror.models.people import MemberSearch
+    from portal.domain.mirror.models import Member
+    from portal.domain.mirror.models.people import MemberSearch
 
     with desk.scope():
         member = Member.objects.order_by("pk")[0]
@@ -135,7 +135,7 @@ def test_several_guests_of_one_visit_each_get_a_code_of_their_own(desk):
 
 
 def follow_intent(visit):
-    from portal.core.intents import sending
+    from portal.domain.intents import sending
 
     sending.send(visit.intent)
 
@@ -201,7 +201,7 @@ def test_the_same_name_twice_in_one_form_asks_too(desk):
 
 
 def desk_key():
-    from portal.core.mirror.text_folding import fold
+    from portal.domain.mirror.text_folding import fold
 
     return fold(NAME)
 
@@ -329,7 +329,7 @@ def test_two_receptionists_at_once_issue_a_name_once(place):
 
 
 def test_the_expected_ones_wait_for_workers_at_their_own_pace(desk):
-    from portal.core.budget.priorities import Priority
+    from portal.domain.budget.priorities import Priority
 
     with desk.scope():
         visits = issuing.issue_codes(

@@ -6,13 +6,13 @@ import pytest
 from django.utils import timezone
 
 from accessapi.client import Client as ServiceClient
-from portal.core.intents import tracking
-from portal.core.intents.absence_proofs import MIN_INTERVAL
-from portal.core.intents.models import Intent
-from portal.core.intents.states import Reason, State
-from portal.core.mirror.models import Guest
-from portal.core.timers.clock import ClockTime, database_now
-from portal.core.visits.models import Stage, Visit
+from portal.base.timers.clock import ClockTime, database_now
+from portal.domain.intents import tracking
+from portal.domain.intents.absence_proofs import MIN_INTERVAL
+from portal.domain.intents.models import Intent
+from portal.domain.intents.states import Reason, State
+from portal.domain.mirror.models import Guest
+from portal.domain.visits.models import Stage, Visit
 from portal.guests import follow
 from tests.support.desk import NAME, GuestDesk, order, said
 
@@ -152,9 +152,9 @@ def test_hours_are_compared_as_moments_however_the_list_writes_them():
 
 def test_a_list_read_in_between_makes_one_visit_of_it(desk):
     visit, _ = lost(desk)
-    from portal.core.mirror import tasks
-    from portal.core.mirror.kinds import MirrorKind
-    from portal.core.mirror.models import MirrorState
+    from portal.domain.mirror import tasks
+    from portal.domain.mirror.kinds import MirrorKind
+    from portal.domain.mirror.models import MirrorState
 
     with desk.scope():
         MirrorState.objects.filter(kind=MirrorKind.GUESTS).update(due_at=ClockTime())

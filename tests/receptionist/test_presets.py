@@ -2,8 +2,8 @@
 
 import pytest
 
-from portal.core.mirror.models import Area
-from portal.core.visits.models import Preset
+from portal.domain.mirror.models import Area
+from portal.domain.visits.models import Preset
 from tests.support.desk import GuestDesk, said
 
 

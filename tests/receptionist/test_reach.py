@@ -5,10 +5,10 @@ from html import unescape
 
 import pytest
 
-from portal.core.intents.models import Intent
-from portal.core.mirror import sync_schedule
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import MirrorState
+from portal.domain.intents.models import Intent
+from portal.domain.mirror import sync_schedule
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import MirrorState
 from tenants.models import Staff
 from tenants.scope import tenant_scope
 from tests.support.crawl import addresses_of_tenants

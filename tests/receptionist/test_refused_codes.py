@@ -2,9 +2,9 @@
 
 import pytest
 
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import Area, MirrorState
-from portal.core.visits.models import Stage
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import Area, MirrorState
+from portal.domain.visits.models import Stage
 from tenants.models import Connection
 from tests.support.desk import NAME, GuestDesk, said
 
@@ -118,7 +118,7 @@ def test_an_empty_list_says_that_a_permission_is_missing_or_that_it_was_not_read
     page = reverse({"doors": "devices:index"}.get(name, f"{name}:index"), args=[place.tenant.slug])
     with desk.scope():
         for model in ("Member", "Group", "Area", "PassController"):
-            from portal.core.mirror import models
+            from portal.domain.mirror import models
 
             getattr(models, model).objects.all().delete()
         MirrorState.objects.filter(kind=kind).update(as_of=None, error="")

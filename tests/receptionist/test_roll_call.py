@@ -10,12 +10,12 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from portal.core.mirror import events
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.log_partitions import RETENTION
-from portal.core.mirror.models import Member
-from portal.core.presence import people
-from portal.core.presence.models import Inside
+from portal.domain.mirror import events
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.log_partitions import RETENTION
+from portal.domain.mirror.models import Member
+from portal.domain.presence import people
+from portal.domain.presence.models import Inside
 from portal.rollcall.models import Listed, RollCall, Tick
 from tenants.models import AuditEntry, SupportSession, User
 from tenants.scope import tenant_scope

@@ -10,10 +10,10 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from portal.core.mirror.models import Guest, History, MirrorState
-from portal.core.ui.times import TOKYO
-from portal.core.visits.models import DeskSettings, Stage, Visit
-from portal.core.visits.visit_status import VisitStatus, status_of, with_status
+from portal.base.ui.times import TOKYO
+from portal.domain.mirror.models import Guest, History, MirrorState
+from portal.domain.visits.models import DeskSettings, Stage, Visit
+from portal.domain.visits.visit_status import VisitStatus, status_of, with_status
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
 from tests.receptionist.desk import again, counts, names, used, visit, way_out
@@ -189,8 +189,8 @@ def test_where_a_use_is_only_a_suggestion_one_click_takes_it_over(desk):
 
 
 def test_records_that_were_there_before_their_visit_count_and_old_days_are_closed(desk):
-    from portal.core.mirror import events
-    from portal.core.mirror.kinds import MirrorKind
+    from portal.domain.mirror import events
+    from portal.domain.mirror.kinds import MirrorKind
 
     now, tenant = timezone.now(), desk.place.tenant
     with tenant_scope(tenant):

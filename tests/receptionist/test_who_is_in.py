@@ -9,11 +9,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from portal.core.mirror import events
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import Area, Member, PassController
-from portal.core.presence import people
-from portal.core.presence.models import Inside
+from portal.domain.mirror import events
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import Area, Member, PassController
+from portal.domain.presence import people
+from portal.domain.presence.models import Inside
 from tenants.roles import Permission, Receptionist
 from tenants.scope import tenant_scope
 from tests.receptionist.desk import visit

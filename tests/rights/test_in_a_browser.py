@@ -4,8 +4,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from accessapi.permissions import by_schedule, weekly
-from portal.core.mirror.models import Area
-from portal.core.rights import words
+from portal.domain.mirror.models import Area
+from portal.domain.rights import words
 from tests.support.barriers import barriers
 from tests.support.members import MembersDesk
 

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from accessapi.permissions import normalise_devices, normalise_keys
 from accessapi.permissions.passes import normal_pass
-from portal.core.rights import form_parsing
-from portal.core.rights.editor_view import modes, sample_rows, sheet_view
-from portal.core.rights.member_rights import MemberRights
-from portal.core.rights.places import BoxNames, PlaceNames
-from portal.core.rights.sheet import RightsSheet
-from portal.core.rights.slots import item_of, parse_date, parse_time, slot_of
+from portal.domain.rights import form_parsing
+from portal.domain.rights.editor_view import modes, sample_rows, sheet_view
+from portal.domain.rights.member_rights import MemberRights
+from portal.domain.rights.places import BoxNames, PlaceNames
+from portal.domain.rights.sheet import RightsSheet
+from portal.domain.rights.slots import item_of, parse_date, parse_time, slot_of
 from portal.rights import actions
 from tenants.scope import tenant_scope
 from tests.accessapi import rights as r

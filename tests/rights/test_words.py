@@ -5,10 +5,10 @@ from hypothesis import given, settings
 
 from accessapi.permissions import all_day, always, between, by_schedule, never, phrase_pass, weekly
 from accessapi.permissions.passes import WEEKDAYS
-from portal.core.rights import words
-from portal.core.rights.member_rights import canonical, digest
-from portal.core.rights.places import BoxNames, PlaceNames
-from portal.core.rights.weeks import week_of
+from portal.domain.rights import words
+from portal.domain.rights.member_rights import canonical, digest
+from portal.domain.rights.places import BoxNames, PlaceNames
+from portal.domain.rights.weeks import week_of
 from portal.rights import merging
 from tests.accessapi import rights as r
 from tests.support.effort import examples

@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from portal.site.celery import QUEUES
+from portal.base.timers.celery_app import QUEUES
 from portal.site.variables import BY_NAME, DEVELOPMENT, GROUPS
 from stack.paths import ROOT
 from stack.programs import Programs

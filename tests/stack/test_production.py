@@ -12,7 +12,7 @@ import httpx2
 import pytest
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value, yield_hotp_counters_from_time
 
-from portal.core.files import file_limits
+from portal.base.files import file_limits
 from stack.paths import ROOT
 from tests.support.browser import Browser, gist, upload
 from tests.support.installation import LEFT_OUT, OWNER, PASSWORD, Installation, copy_disk

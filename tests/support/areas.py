@@ -8,14 +8,14 @@ from typing import Any
 from django.utils import timezone
 
 from portal.areas import grants
-from portal.core.intents import tracking
-from portal.core.intents.models import Intent
-from portal.core.intents.sending import send
-from portal.core.intents.states import State
-from portal.core.jobs import advancing
-from portal.core.jobs.models import Job, Row
-from portal.core.jobs.states import JobState
-from portal.core.mirror.models import Area, Member
+from portal.domain.intents import tracking
+from portal.domain.intents.models import Intent
+from portal.domain.intents.sending import send
+from portal.domain.intents.states import State
+from portal.domain.jobs import advancing
+from portal.domain.jobs.models import Job, Row
+from portal.domain.jobs.states import JobState
+from portal.domain.mirror.models import Area, Member
 from tests.support.members import MembersDesk
 
 PAST = "2026-01-01T00:00:00Z"

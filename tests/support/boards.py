@@ -9,9 +9,9 @@ from datetime import timedelta
 import psycopg
 from django.db.models import F
 
-from portal.core.mirror.models import PassController
-from portal.core.timers.task_queue import enqueue
+from portal.base.timers.task_queue import enqueue
 from portal.devices.status_reading import READ_STALE
+from portal.domain.mirror.models import PassController
 from tests.support.browser import Browser
 from tests.support.house import together
 from tests.support.stage import Customer

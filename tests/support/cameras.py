@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
 from tenants.models import Tenant
 
 

@@ -2,9 +2,9 @@
 
 from django.utils import timezone
 
-from portal.core.jobs.models import Job, Row
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import NEVER, Member
+from portal.domain.jobs.models import Job, Row
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import NEVER, Member
 from tests.support import jobs, kept
 from tests.support.members import MembersDesk, said
 

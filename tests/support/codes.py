@@ -11,9 +11,9 @@ from django.test import Client
 from django.utils import timezone
 from PIL import Image
 
-from portal.core.mirror.models import Guest
-from portal.core.mirror.text_folding import fold
-from portal.core.visits.models import Visit
+from portal.domain.mirror.models import Guest
+from portal.domain.mirror.text_folding import fold
+from portal.domain.visits.models import Visit
 from tenants.scope import tenant_scope
 from tests.support.places import Place
 

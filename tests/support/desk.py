@@ -7,9 +7,9 @@ from typing import Any
 
 from django.utils import timezone
 
-from portal.core.intents.models import Intent
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.visits.models import Preset, Visit
+from portal.domain.intents.models import Intent
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.visits.models import Preset, Visit
 from portal.guests.issuing import CodeOrder
 from tenants.scope import tenant_scope
 from tests.support import kept

@@ -3,11 +3,11 @@
 from datetime import timedelta
 from typing import Any
 
-from portal.core.mirror import door_states, tasks
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import MirrorState, PassController
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
 from portal.devices import status_reading
+from portal.domain.mirror import door_states, tasks
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import MirrorState, PassController
 from tenants.scope import tenant_scope
 from tests.support.places import Place
 

@@ -10,9 +10,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from portal.core.cameras.models import Camera
-from portal.core.mirror.models import History
-from portal.core.ui.times import local
+from portal.base.ui.times import local
+from portal.domain.cameras.models import Camera
+from portal.domain.mirror.models import History
 from portal.evidence import check_export, exporting, fetching, store
 from portal.evidence.models import Export, Item, LegalHold, StoredFile
 from tenants import signing

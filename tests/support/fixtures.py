@@ -17,8 +17,8 @@ from kombu import pools
 from playwright.sync_api import Page
 from pytest_django.live_server_helper import LiveServer
 
-from portal.core.mirror import log_partitions
-from portal.site.celery import app
+from portal.base.timers.celery_app import app
+from portal.domain.mirror import log_partitions
 from stack.paths import ROOT
 from tenants import postgres_cache
 from tests.support import chromium, flushing

@@ -10,8 +10,8 @@ from django.test import Client
 from django.urls import Resolver404, resolve
 from django.utils import timezone
 
-from portal.core.mirror.models import Guest, PassController
-from portal.core.visits.models import Visit
+from portal.domain.mirror.models import Guest, PassController
+from portal.domain.visits.models import Visit
 from tenants.scope import tenant_scope
 from tests.receptionist.test_roll_call import listed, press, send, start
 from tests.support import evidence

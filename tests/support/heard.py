@@ -3,10 +3,10 @@
 import secrets
 from collections import Counter
 
-from portal.core.intents.nonces import Nonce
-from portal.core.mirror import sync_schedule
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import History, MirrorState
+from portal.domain.intents.nonces import Nonce
+from portal.domain.mirror import sync_schedule
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import History, MirrorState
 from portal.webhooks import actions
 from portal.webhooks.actions import WebhookChange
 from portal.webhooks.models import Webhook

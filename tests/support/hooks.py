@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from accessapi.limits import JST
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
 from portal.webhooks import tokens
 from portal.webhooks.models import Webhook
 from tenants.models import Tenant

@@ -1,8 +1,8 @@
 """A service whose limit of calls an hour changes."""
 
 from accessapi.operations import CallClass
-from portal.core.budget import ledger
-from portal.core.budget.models import Gauge
+from portal.domain.budget import ledger
+from portal.domain.budget.models import Gauge
 from tenants.models import Connection
 from tenants.scope import tenant_scope
 from tests.support.sandbox import Sandbox

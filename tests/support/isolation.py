@@ -10,12 +10,12 @@ from django.apps import apps
 from django.db import connection
 from django.utils import timezone
 
-from portal.core.budget.priorities import Priority
-from portal.core.intents.models import Intent
-from portal.core.intents.recording import Requester, record_intent
-from portal.core.intents.states import State
-from portal.core.mirror.models import Group, Member, PassController
-from portal.core.visits.models import Preset, Visit
+from portal.domain.budget.priorities import Priority
+from portal.domain.intents.models import Intent
+from portal.domain.intents.recording import Requester, record_intent
+from portal.domain.intents.states import State
+from portal.domain.mirror.models import Group, Member, PassController
+from portal.domain.visits.models import Preset, Visit
 from tenants import roles
 from tenants.models import Connection, Staff, Tenant, TenantModel, User
 from tenants.roles import Permission

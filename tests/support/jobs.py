@@ -2,13 +2,13 @@
 
 import time
 
-from portal.core.intents import tracking
-from portal.core.intents.models import Intent
-from portal.core.intents.sending import send
-from portal.core.intents.states import State
-from portal.core.jobs import advancing
-from portal.core.jobs.models import Job, Part
-from portal.core.jobs.states import JobState
+from portal.domain.intents import tracking
+from portal.domain.intents.models import Intent
+from portal.domain.intents.sending import send
+from portal.domain.intents.states import State
+from portal.domain.jobs import advancing
+from portal.domain.jobs.models import Job, Part
+from portal.domain.jobs.states import JobState
 
 PAST = "2026-01-01T00:00:00Z"
 

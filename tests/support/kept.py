@@ -18,10 +18,10 @@ from django.db.models import Model
 from django.utils import timezone
 from psycopg import sql
 
-from portal.core.mirror import sync_schedule, tasks
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import MirrorState, SharedReading
-from portal.core.ui.times import TOKYO
+from portal.base.ui.times import TOKYO
+from portal.domain.mirror import sync_schedule, tasks
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import MirrorState, SharedReading
 from tenants.models import Connection
 from tenants.scope import tenant_scope
 from tests.support.effort import SOAK

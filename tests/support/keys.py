@@ -5,9 +5,9 @@ from typing import Any
 
 from django.db import transaction
 
-from portal.core.mirror import key_states
-from portal.core.mirror.models import Key, KeyBox
-from portal.core.timers.clock import database_now
+from portal.base.timers.clock import database_now
+from portal.domain.mirror import key_states
+from portal.domain.mirror.models import Key, KeyBox
 from tenants.scope import tenant_scope
 from tests.support.log import happened, record
 from tests.support.places import Place

@@ -3,12 +3,12 @@
 import re
 from datetime import timedelta
 
-from portal.core.budget.models import Gauge, Spent
-from portal.core.intents import sending, tracking
-from portal.core.intents.models import Intent
-from portal.core.intents.states import Reason, State
-from portal.core.mirror.models import Area, DoorState, PassController
-from portal.core.timers.clock import ClockTime, database_now
+from portal.base.timers.clock import ClockTime, database_now
+from portal.domain.budget.models import Gauge, Spent
+from portal.domain.intents import sending, tracking
+from portal.domain.intents.models import Intent
+from portal.domain.intents.states import Reason, State
+from portal.domain.mirror.models import Area, DoorState, PassController
 from portal.lockdown import door_outcomes, retrying
 from portal.lockdown.models import Lockdown, LockdownDoor
 from tenants.models import Connection

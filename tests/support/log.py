@@ -7,10 +7,10 @@ from typing import Any
 
 from django.utils import timezone
 
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import Area, History, MirrorState
-from portal.core.mirror.row_building import HistoryColumns, insert_records
-from portal.core.ui.times import TOKYO
+from portal.base.ui.times import TOKYO
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import Area, History, MirrorState
+from portal.domain.mirror.row_building import HistoryColumns, insert_records
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
 from tests.support.places import Place

@@ -4,9 +4,9 @@ import html
 import re
 from typing import Any
 
-from portal.core.intents.models import Intent
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import Group, Member
+from portal.domain.intents.models import Intent
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import Group, Member
 from tenants.scope import tenant_scope
 from tests.support import kept
 from tests.support.places import Place

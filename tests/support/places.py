@@ -16,10 +16,10 @@ from django.contrib.sessions.backends.base import SessionBase
 from django.test import Client, RequestFactory
 from django.utils import timezone
 
-from portal.core.intents import nonces
-from portal.core.intents.nonces import Nonce
-from portal.core.intents.recording import Requester
-from portal.core.mirror import sync_schedule, tasks
+from portal.domain.intents import nonces
+from portal.domain.intents.nonces import Nonce
+from portal.domain.intents.recording import Requester
+from portal.domain.mirror import sync_schedule, tasks
 from tenants.models import Connection, ServiceEnvironment, Staff, Tenant, User
 from tenants.scope import tenant_scope
 from tests.support import kept

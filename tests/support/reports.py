@@ -8,9 +8,9 @@ from django.urls import reverse
 from django.utils import timezone
 from openpyxl import load_workbook
 
-from portal.core.mirror import log_partitions
-from portal.core.mirror.models import History
-from portal.core.ui.times import local
+from portal.base.ui.times import local
+from portal.domain.mirror import log_partitions
+from portal.domain.mirror.models import History
 from portal.reports import creating, scheduling
 from portal.reports.kinds.log_reports import doors_into
 from portal.reports.models import Every, Report, Schedule

@@ -10,8 +10,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accessapi.permissions import always
-from portal.core.jobs.models import Job
-from portal.core.mirror.models import Member
+from portal.domain.jobs.models import Job
+from portal.domain.mirror.models import Member
 from portal.reviews import review_worker
 from portal.reviews.models import Item, Review
 from tests.support.areas import AreasDesk

@@ -1,9 +1,9 @@
 """A timer's round, done at once as a worker does it."""
 
-from portal.core.timers.clock import ClockTime
-from portal.core.timers.models import Run
-from portal.core.timers.timer_registry import Querysets
-from portal.site.celery import app
+from portal.base.timers.celery_app import app
+from portal.base.timers.clock import ClockTime
+from portal.base.timers.models import Run
+from portal.base.timers.timer_registry import Querysets
 from tenants.scope import across_tenants
 
 

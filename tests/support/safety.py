@@ -2,11 +2,11 @@
 
 from django.urls import reverse
 
-from portal.core.alerts.models import Rule
-from portal.core.cameras.models import CameraSettings
-from portal.core.notifications.models import Audience, WebAddress
-from portal.core.safety.rules import RULES
-from portal.core.visits.models import DeskSettings
+from portal.domain.alerts.models import Rule
+from portal.domain.cameras.models import CameraSettings
+from portal.domain.notifications.models import Audience, WebAddress
+from portal.domain.safety.rules import RULES
+from portal.domain.visits.models import DeskSettings
 from portal.evidence.models import EvidenceSettings
 from portal.lockdown.models import LockdownSetting
 from tenants.scope import tenant_scope

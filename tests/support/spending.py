@@ -1,9 +1,9 @@
 """Calls that were already made, as the portal counts them."""
 
 from accessapi.operations import CallClass
-from portal.core.budget import ledger
-from portal.core.budget.models import Spent
-from portal.core.budget.priorities import STEP_SECONDS, Priority
+from portal.domain.budget import ledger
+from portal.domain.budget.models import Spent
+from portal.domain.budget.priorities import STEP_SECONDS, Priority
 from tenants.models import Connection
 
 

@@ -14,13 +14,13 @@ from django.contrib.auth.hashers import make_password
 from django.db import transaction
 from django.utils import timezone
 
-from portal.core.budget.priorities import Priority
-from portal.core.intents import actions
-from portal.core.intents.models import Intent
-from portal.core.intents.nonces import Nonce
-from portal.core.intents.recording import Requester
-from portal.core.intents.states import State
-from portal.core.mirror.models import PassController
+from portal.domain.budget.priorities import Priority
+from portal.domain.intents import actions
+from portal.domain.intents.models import Intent
+from portal.domain.intents.nonces import Nonce
+from portal.domain.intents.recording import Requester
+from portal.domain.intents.states import State
+from portal.domain.mirror.models import PassController
 from tenants import roles
 from tenants.models import Connection, ServiceEnvironment, Staff, Tenant, User
 from tenants.roles import Permission
@@ -121,7 +121,7 @@ class Customer:
         }
         with self.scope():
             if not rung:
-                from portal.core.intents.recording import record_intent
+                from portal.domain.intents.recording import record_intent
 
                 return record_intent(**asked)[0]
             return actions.submit(inline=inline, **asked)

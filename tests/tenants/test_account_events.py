@@ -18,8 +18,8 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from portal.core.notifications import account_mails
-from portal.core.timers.clock import ClockTime
+from portal.base.timers.clock import ClockTime
+from portal.domain.notifications import account_mails
 from tenants.models import AccountEvent, AccountMail, Staff, SupportSession
 from tenants.scope import tenant_scope
 from tenants.staff.adapter import MFAAdapter

@@ -7,8 +7,8 @@ import pytest
 from django.db import connection, transaction
 from django.template import TemplateDoesNotExist
 
-from portal.core.notifications import account_mails
-from portal.core.timers.clock import ClockTime
+from portal.base.timers.clock import ClockTime
+from portal.domain.notifications import account_mails
 from tenants import mails
 from tenants.models import AccountMail
 

@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 import pytest
 from django.db import connection
 
-from portal.core.intents import actions as intents
-from portal.core.intents.models import Intent
+from portal.domain.intents import actions as intents
+from portal.domain.intents.models import Intent
 from portal.webhooks.settings import webhook_of
 from tenants import key_rotation, vault
 from tenants.access import access_to

@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from accessapi.errors import NotSent
-from portal.core.mirror.models import TenantRecord
+from portal.domain.mirror.models import TenantRecord
 from portal.webhooks.settings import webhook_of
 from tenants.connections.service_clients import service_client
 from tenants.models import AuditEntry, Connection, OAuthState, ServiceEnvironment, Tenant

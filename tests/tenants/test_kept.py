@@ -8,7 +8,7 @@ from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from portal.core.ui.models import ListChoice
+from portal.base.ui.models import ListChoice
 from tenants import compiled_queries
 from tenants.compiled_queries import CompiledQuery, rows_with_shared_plan
 from tenants.models import Staff, Tenant, User

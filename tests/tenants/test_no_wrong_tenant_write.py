@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from portal.core.intents.models import Intent
+from portal.domain.intents.models import Intent
 from tenants.models import AuditEntry, Staff, User
 from tenants.scope import tenant_scope
 from tests.support.browser import Browser, Form, forms_of

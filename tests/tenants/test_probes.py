@@ -9,12 +9,12 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from portal.core.intents.models import Intent
-from portal.core.intents.states import State
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import MirrorState
-from portal.core.timers.clock import database_now
-from portal.core.timers.models import Lease
+from portal.base.timers.clock import database_now
+from portal.base.timers.models import Lease
+from portal.domain.intents.models import Intent
+from portal.domain.intents.states import State
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import MirrorState
 from portal.site import env, probes
 from tenants.models import Connection
 from tenants.scope import tenant_scope

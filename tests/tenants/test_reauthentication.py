@@ -9,8 +9,8 @@ from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
 from django.urls import resolve
 from django.utils import timezone
 
-from portal.core.cameras.models import Camera
-from portal.core.mirror.models import KeyBox, Member, PassController
+from portal.domain.cameras.models import Camera
+from portal.domain.mirror.models import KeyBox, Member, PassController
 from tenants.models import AuditEntry, SupportSession
 from tenants.reauthentication import SAFE_METHODS
 from tenants.roles import OWNER_ONLY_PERMISSIONS, PLATFORM_ROLES, Proof

@@ -6,7 +6,7 @@ import pytest
 from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
 from django.urls import reverse
 
-from portal.core.ui.tables.listing import Listing
+from portal.base.ui.tables.listing import Listing
 from tenants import roles
 from tenants.landing import first_page_of
 from tenants.roles import REQUIREMENTS, TENANT_ROLES, Permission, Proof

@@ -13,7 +13,7 @@ from allauth.mfa.totp.internal.auth import (
 from allauth.usersessions.models import UserSession
 from django.test import Client, RequestFactory
 
-from portal.core.notifications import account_mails
+from portal.domain.notifications import account_mails
 from tenants.client_addresses import UNKNOWN, client_address, network_of
 from tenants.models import AccountMail, AuditEntry
 from tenants.scope import tenant_scope

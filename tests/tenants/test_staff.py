@@ -8,7 +8,7 @@ from django.core import mail
 from django.test import Client
 from django.utils import timezone
 
-from portal.core.notifications import account_mails
+from portal.domain.notifications import account_mails
 from tenants.models import AuditEntry, Invitation, Staff, User
 from tenants.scope import across_tenants, tenant_scope
 from tenants.staff import actions

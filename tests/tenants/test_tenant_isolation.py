@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from django.db import connection
 
-from portal.site.celery import app
+from portal.base.timers.celery_app import app
 from tenants.roles import ROLES
 from tests.support.browser import Browser
 from tests.support.crawl import PLAIN, Address, addresses_of_tenants

@@ -8,21 +8,21 @@ from types import SimpleNamespace
 import pytest
 from django.db import DatabaseError, connection
 
-from portal.core.alerts.models import Watch
-from portal.core.intents.due_intents import CHECK_SECONDS
-from portal.core.intents.models import Intent
-from portal.core.intents.states import State
-from portal.core.jobs.file_executor import RETENTION
-from portal.core.jobs.models import ExportPart, Job
-from portal.core.jobs.states import JobState
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import MirrorState, SharedReading
-from portal.core.timers import beat, leader_lease
-from portal.core.timers.clock import ClockTime, database_now
-from portal.core.timers.models import Run
-from portal.core.timers.timer_registry import TIMERS
-from portal.core.visits.models import Visit
-from portal.site.celery import app
+from portal.base.timers import beat, leader_lease
+from portal.base.timers.celery_app import app
+from portal.base.timers.clock import ClockTime, database_now
+from portal.base.timers.models import Run
+from portal.base.timers.timer_registry import TIMERS
+from portal.domain.alerts.models import Watch
+from portal.domain.intents.due_intents import CHECK_SECONDS
+from portal.domain.intents.models import Intent
+from portal.domain.intents.states import State
+from portal.domain.jobs.file_executor import RETENTION
+from portal.domain.jobs.models import ExportPart, Job
+from portal.domain.jobs.states import JobState
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import MirrorState, SharedReading
+from portal.domain.visits.models import Visit
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
 from tests.support.places import Place, fresh_nonce
@@ -30,7 +30,7 @@ from tests.support.rounds import round_of
 
 
 def group_asked_for(place: Place) -> Intent:
-    from portal.core.intents.actions import submit
+    from portal.domain.intents.actions import submit
 
     return submit(
         by=place.asker, permission=Permission.GROUPS_EDIT, operation="create_membergroup", title="Create group",
@@ -108,7 +108,7 @@ def answer_that_nobody_waits_for(place: Place) -> None:
 
 def test_every_timer_can_be_rung() -> None:
     assert TIMERS.keys() == app.conf.beat_schedule.keys()
-    assert app.conf.beat_scheduler == "portal.core.timers.beat:Clock"
+    assert app.conf.beat_scheduler == "portal.base.timers.beat:Clock"
 
 
 @pytest.fixture

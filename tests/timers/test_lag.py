@@ -4,13 +4,13 @@ from datetime import timedelta
 
 import pytest
 
-from portal.core.alerts.models import Watch
-from portal.core.timers import lag
-from portal.core.timers.clock import database_now
-from portal.core.timers.lag import Lag
-from portal.core.timers.models import Run
-from portal.core.timers.timer_registry import TIMERS
-from portal.core.visits.models import Visit
+from portal.base.timers import lag
+from portal.base.timers.clock import database_now
+from portal.base.timers.lag import Lag
+from portal.base.timers.models import Run
+from portal.base.timers.timer_registry import TIMERS
+from portal.domain.alerts.models import Watch
+from portal.domain.visits.models import Visit
 from tenants.scope import across_tenants, tenant_scope
 from tests.support.places import Place
 

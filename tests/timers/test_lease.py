@@ -10,10 +10,10 @@ import pytest
 from django.db import connection, connections
 from django.db.models import F
 
-from portal.core.timers import beat, leader_lease
-from portal.core.timers.clock import database_now
-from portal.core.timers.models import Lease
-from portal.site.celery import app
+from portal.base.timers import beat, leader_lease
+from portal.base.timers.celery_app import app
+from portal.base.timers.clock import database_now
+from portal.base.timers.models import Lease
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.django_db(transaction=True)

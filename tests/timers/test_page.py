@@ -4,10 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from portal.core.alerts.models import Watch
-from portal.core.timers import leader_lease
-from portal.core.timers.clock import database_now
-from portal.core.timers.models import Lease
+from portal.base.timers import leader_lease
+from portal.base.timers.clock import database_now
+from portal.base.timers.models import Lease
+from portal.domain.alerts.models import Watch
 from tenants.models import User
 from tenants.scope import tenant_scope
 from tests.support.members import said

@@ -12,25 +12,24 @@ from django.core.management import call_command
 from django.db import connection
 from django.test import override_settings
 
-from portal.core.alerts.models import Alert, Severity
-from portal.core.intents import actions, claiming
-from portal.core.intents.models import Intent
-from portal.core.intents.states import Reason, State
-from portal.core.jobs.models import Job, Row
-from portal.core.jobs.states import Action, Halt, JobState, RowState
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import MirrorState
-from portal.core.notifications import queueing
-from portal.core.notifications.models import State as Sent
-from portal.core.notifications.models import Telling, WebAddress
-from portal.core.restore import marking
-from portal.core.restore.models import Restored
-from portal.core.timers import beat, wal_position
-from portal.core.timers.clock import ClockTime, database_now
-from portal.core.timers.models import Lease
-from portal.core.visits.models import Visit
-from portal.site import broker
-from portal.site.celery import app
+from portal.base.restore import marking
+from portal.base.restore.models import Restored
+from portal.base.timers import beat, broker, wal_position
+from portal.base.timers.celery_app import app
+from portal.base.timers.clock import ClockTime, database_now
+from portal.base.timers.models import Lease
+from portal.domain.alerts.models import Alert, Severity
+from portal.domain.intents import actions, claiming
+from portal.domain.intents.models import Intent
+from portal.domain.intents.states import Reason, State
+from portal.domain.jobs.models import Job, Row
+from portal.domain.jobs.states import Action, Halt, JobState, RowState
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import MirrorState
+from portal.domain.notifications import queueing
+from portal.domain.notifications.models import State as Sent
+from portal.domain.notifications.models import Telling, WebAddress
+from portal.domain.visits.models import Visit
 from stack.processes import free_port
 from tenants import mails
 from tenants.models import AccountMail, AuditEntry

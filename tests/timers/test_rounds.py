@@ -6,10 +6,10 @@ from types import SimpleNamespace
 import pytest
 from celery.exceptions import SoftTimeLimitExceeded
 
-from portal.core.timers import rounds, task_queue
-from portal.core.timers.clock import ClockTime
-from portal.core.timers.models import Run
-from portal.core.visits.models import Visit
+from portal.base.timers import rounds, task_queue
+from portal.base.timers.clock import ClockTime
+from portal.base.timers.models import Run
+from portal.domain.visits.models import Visit
 from tenants.models import ServiceEnvironment, Tenant
 from tenants.scope import across_tenants, current_tenant_id
 from tests.support.rounds import tenants_with

@@ -6,10 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from portal.core.timers import task_queue, timer_registry
-from portal.core.timers.clock import ClockTime
-from portal.core.timers.timer_registry import TaskWakeup
-from portal.core.visits.models import Visit
+from portal.base.timers import task_queue, timer_registry
+from portal.base.timers.clock import ClockTime
+from portal.base.timers.timer_registry import TaskWakeup
+from portal.domain.visits.models import Visit
 from tenants.scope import tenant_scope
 from tests.support.places import Place
 

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from accessapi import limits
-from portal.core.mirror.models import Group
+from portal.domain.mirror.models import Group
 from tenants.scope import tenant_scope
 from tests.support import faults
 from tests.support.doors import real_doors

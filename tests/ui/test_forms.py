@@ -3,8 +3,8 @@
 from django import forms as django_forms
 from django.template import Context, Template
 
-from portal.core.ui import inputs
-from portal.core.ui.component_gallery import SampleForm
+from portal.base.ui import inputs
+from portal.base.ui.component_gallery import SampleForm
 
 
 def draw(form):

@@ -5,9 +5,9 @@ import re
 import pytest
 from django.test import Client
 
-from portal.core.ui import nav
-from portal.core.ui.icons import icon
-from portal.core.ui.tenant_identity import COLOURS, initials, text_colour_on
+from portal.base.ui import nav
+from portal.base.ui.icons import icon
+from portal.base.ui.tenant_identity import COLOURS, initials, text_colour_on
 
 
 def test_the_style_page_is_for_platform_staff_alone(support, person):

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from django.contrib.staticfiles import finders
 
-from portal.core.ui import icons
-from portal.core.ui.nav import ENTRIES
+from portal.base.ui import icons
+from portal.base.ui.nav import ENTRIES
 
 
 def pictured() -> set[str]:

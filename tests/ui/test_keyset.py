@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
-from portal.core.ui.tables import keyset
+from portal.base.ui.tables import keyset
 from tenants.models import User
 from tests.support.effort import examples
 

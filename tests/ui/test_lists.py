@@ -14,11 +14,11 @@ from django.test import RequestFactory
 from django.test.utils import CaptureQueriesContext
 from openpyxl import load_workbook
 
-from portal.core.ui import chips
-from portal.core.ui.component_gallery import SampleTable
-from portal.core.ui.models import ListChoice
-from portal.core.ui.tables import Column, file_response, load_selection
-from portal.core.ui.tables.columns import EMPTY_CELL
+from portal.base.ui import chips
+from portal.base.ui.component_gallery import SampleTable
+from portal.base.ui.models import ListChoice
+from portal.base.ui.tables import Column, file_response, load_selection
+from portal.base.ui.tables.columns import EMPTY_CELL
 from tests.support import flushing
 
 PAGE = "/_components/"

@@ -4,7 +4,7 @@ import pytest
 from django.template import Context, Template
 from django.utils import timezone
 
-from portal.core.ui.outcome_lines import FINAL, STATES, OutcomeLine, outcome_steps
+from portal.base.ui.outcome_lines import FINAL, STATES, OutcomeLine, outcome_steps
 
 
 def draw(outcome):

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from portal.core.ui import times
+from portal.base.ui import times
 
 ENDS = [
     end.replace(tzinfo=zone)

@@ -5,10 +5,10 @@ import re
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from portal.core.budget import ledger
-from portal.core.budget.priorities import Priority
-from portal.core.mirror.models import Group
-from portal.core.ui.models import ListChoice
+from portal.base.ui.models import ListChoice
+from portal.domain.budget import ledger
+from portal.domain.budget.priorities import Priority
+from portal.domain.mirror.models import Group
 from tenants.scope import tenant_scope
 from tests.support.statements import in_full
 

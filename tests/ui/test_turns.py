@@ -2,8 +2,8 @@
 
 import pytest
 
-from portal.core.ui.live_updates import INTERVALS
-from portal.core.ui.polling import POLLS_PER_SECOND, PollQueue
+from portal.base.ui.live_updates import INTERVALS
+from portal.base.ui.polling import POLLS_PER_SECOND, PollQueue
 
 
 def asked(pages, seconds, turns):

@@ -6,11 +6,11 @@ from django import template
 from django.template.context import Context
 from django.utils.translation import gettext as _
 
+from portal.base.ui import qr_drawing
 from portal.codes.badges import hours_of, symbol_of
-from portal.core.mirror.models import Guest
-from portal.core.ui import qr_drawing
-from portal.core.visits.models import Stage, Visit
-from portal.core.visits.queries import code_data_of
+from portal.domain.mirror.models import Guest
+from portal.domain.visits.models import Stage, Visit
+from portal.domain.visits.queries import code_data_of
 from tenants.roles import Permission
 
 register = template.Library()

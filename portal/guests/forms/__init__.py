@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from accessapi import limits
-from portal.core.ui import inputs
+from portal.base.ui import inputs
 
 MOST_GUESTS = 50
 

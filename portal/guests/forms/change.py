@@ -9,8 +9,11 @@ from django.utils.translation import gettext_lazy as _
 
 from accessapi.limits import JST
 from accessapi.resources import write_moment
-from portal.core.mirror.fields.field import Field
-from portal.core.mirror.fields.guests import (
+from portal.base.ui import inputs
+from portal.base.ui.edit_conflicts import add_conflicts, conflict_text
+from portal.base.ui.sealing import ShownValuesForm
+from portal.domain.mirror.fields.field import Field
+from portal.domain.mirror.fields.guests import (
     AREAS,
     CODE,
     DETAIL_FIELDS,
@@ -22,11 +25,8 @@ from portal.core.mirror.fields.guests import (
     REMARKS,
     START,
 )
-from portal.core.mirror.models import Guest
-from portal.core.ui import inputs
-from portal.core.ui.edit_conflicts import add_conflicts, conflict_text
-from portal.core.ui.sealing import ShownValuesForm
-from portal.core.visits.models import Preset, Visit
+from portal.domain.mirror.models import Guest
+from portal.domain.visits.models import Preset, Visit
 from portal.guests import hours, places
 from portal.guests.forms import AreasField, KeysField, offer
 from portal.guests.issuing import new_code

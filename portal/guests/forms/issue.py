@@ -12,11 +12,11 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
-from portal.core.intents.models import Intent
-from portal.core.mirror.fields.guests import AREAS, EMAIL, GRACE, GUEST_NAME, KEYS, METHOD, REMARKS, RESERVE, START
-from portal.core.ui import inputs
-from portal.core.visits import queries
-from portal.core.visits.models import DeskSettings, Preset, Stage, Visit
+from portal.base.ui import inputs
+from portal.domain.intents.models import Intent
+from portal.domain.mirror.fields.guests import AREAS, EMAIL, GRACE, GUEST_NAME, KEYS, METHOD, REMARKS, RESERVE, START
+from portal.domain.visits import queries
+from portal.domain.visits.models import DeskSettings, Preset, Stage, Visit
 from portal.guests import hours, places
 from portal.guests.clashes import CodeClash
 from portal.guests.forms import AreasField, KeysField, LinesField, offer

@@ -8,10 +8,10 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from portal.core.mirror.fields.guests import AREAS, GRACE, KEYS, REMARKS
-from portal.core.ui import inputs
-from portal.core.ui.edit_conflicts import ConflictForm
-from portal.core.visits.models import Preset
+from portal.base.ui import inputs
+from portal.base.ui.edit_conflicts import ConflictForm
+from portal.domain.mirror.fields.guests import AREAS, GRACE, KEYS, REMARKS
+from portal.domain.visits.models import Preset
 from portal.guests import places
 from portal.guests.forms import AreasField, KeysField, offer
 from portal.guests.places import GuestPlaces

@@ -19,17 +19,17 @@ from django.http import QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext_lazy, override
 
-from portal.core.files import xlsx_streaming
-from portal.core.files.writing import render_csv_lines
-from portal.core.intents.recording import Requester
-from portal.core.jobs import actions, file_executor, kinds
-from portal.core.jobs.kinds import AuditDescription, FilePiece
-from portal.core.jobs.models import Job
-from portal.core.jobs.states import JobState
-from portal.core.log import filters
-from portal.core.mirror import log_search
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import History, HistorySearch, MirrorState
+from portal.base.files import xlsx_streaming
+from portal.base.files.writing import render_csv_lines
+from portal.domain.intents.recording import Requester
+from portal.domain.jobs import actions, file_executor, kinds
+from portal.domain.jobs.kinds import AuditDescription, FilePiece
+from portal.domain.jobs.models import Job
+from portal.domain.jobs.states import JobState
+from portal.domain.log import filters
+from portal.domain.mirror import log_search
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import History, HistorySearch, MirrorState
 from portal.logs.exports import cells
 from tenants.roles import Permission
 from tenants.wording import Sentence, coded_sentence

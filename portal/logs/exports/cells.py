@@ -3,11 +3,11 @@
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
-from portal.core.log.filters import status_word
-from portal.core.mirror.fields.values import as_json
-from portal.core.mirror.models import History
-from portal.core.ui.times import local
-from portal.core.ui.value_words import service_word
+from portal.base.ui.times import local
+from portal.base.ui.value_words import service_word
+from portal.domain.log.filters import status_word
+from portal.domain.mirror.fields.values import as_json
+from portal.domain.mirror.models import History
 from tenants.models import current_tenant
 
 

@@ -9,12 +9,12 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, override, pgettext
 
-from portal.core.files import xlsx_streaming
-from portal.core.files.writing import render_csv, render_csv_lines
-from portal.core.jobs import file_executor
-from portal.core.jobs.models import Job
-from portal.core.log import filters, gaps
-from portal.core.ui.times import local
+from portal.base.files import xlsx_streaming
+from portal.base.files.writing import render_csv, render_csv_lines
+from portal.base.ui.times import local
+from portal.domain.jobs import file_executor
+from portal.domain.jobs.models import Job
+from portal.domain.log import filters, gaps
 from portal.logs.exports import cells
 from portal.logs.exports.actions import RECORDS_PER_SECOND
 from tenants.access import TenantRequest

@@ -5,11 +5,11 @@ from datetime import datetime
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from portal.core.jobs import file_executor, kinds
-from portal.core.jobs.lists import job_chip
-from portal.core.jobs.models import Job
-from portal.core.jobs.states import JobState
-from portal.core.ui.tables import Column, EmptyState, Table
+from portal.base.ui.tables import Column, EmptyState, Table
+from portal.domain.jobs import file_executor, kinds
+from portal.domain.jobs.lists import job_chip
+from portal.domain.jobs.models import Job
+from portal.domain.jobs.states import JobState
 
 
 def kept_until(job: Job) -> datetime | None:

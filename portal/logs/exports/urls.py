@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from portal.core.jobs.views import job_urls
+from portal.domain.jobs.views import job_urls
 from portal.logs.exports import views
 
 _EXPORT = "exports/<int:job_id>/"

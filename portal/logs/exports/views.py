@@ -5,15 +5,15 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from portal.core.files.writing import send_streamed_file
-from portal.core.intents.recording import Requester
-from portal.core.jobs import actions as job_actions
-from portal.core.jobs import file_executor, kinds, queries
-from portal.core.jobs.models import Job
-from portal.core.jobs.pages import JobPage, progress_of_file
-from portal.core.jobs.states import ALIVE, JobState
-from portal.core.jobs.views import JobPages, job_finder
-from portal.core.log import filters
+from portal.base.files.writing import send_streamed_file
+from portal.domain.intents.recording import Requester
+from portal.domain.jobs import actions as job_actions
+from portal.domain.jobs import file_executor, kinds, queries
+from portal.domain.jobs.models import Job
+from portal.domain.jobs.pages import JobPage, progress_of_file
+from portal.domain.jobs.states import ALIVE, JobState
+from portal.domain.jobs.views import JobPages, job_finder
+from portal.domain.log import filters
 from portal.logs.exports import actions, files
 from portal.logs.exports.forms import ExportForm
 from portal.logs.exports.lists import Exports

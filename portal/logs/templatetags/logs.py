@@ -5,8 +5,8 @@ from typing import Any
 from django import template
 from django.template import Context
 
-from portal.core.log import filters
-from portal.core.ui import live_updates
+from portal.base.ui import live_updates
+from portal.domain.log import filters
 from portal.logs import searches
 from portal.logs.models import NAME_MAX
 from tenants.roles import Permission

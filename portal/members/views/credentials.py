@@ -8,13 +8,13 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from portal.core.budget.priorities import Priority
-from portal.core.intents.form_handling import UNDER_WAY_OR_DONE, ErrorTarget, submit_and_redirect
-from portal.core.intents.models import Intent
-from portal.core.intents.recording import Requester
-from portal.core.mirror import queries as mirror
-from portal.core.mirror.models import Member
-from portal.core.mirror.queries import get_member
+from portal.domain.budget.priorities import Priority
+from portal.domain.intents.form_handling import UNDER_WAY_OR_DONE, ErrorTarget, submit_and_redirect
+from portal.domain.intents.models import Intent
+from portal.domain.intents.recording import Requester
+from portal.domain.mirror import queries as mirror
+from portal.domain.mirror.models import Member
+from portal.domain.mirror.queries import get_member
 from portal.members import actions, faces, member_page, portraits, qr_codes, queries, temporary_keys
 from portal.members.forms import DeleteForm, FaceForm, ProfileForm, TemporaryKeysForm
 from portal.members.member_page import back_to_member

@@ -10,15 +10,15 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from portal.core.intents.form_handling import redirect_or_show_errors, submit_and_redirect, submit_once
-from portal.core.intents.models import Intent
-from portal.core.intents.states import State
-from portal.core.log import recent_records
-from portal.core.mirror.freshness import freshness_for
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.queries import get_member
-from portal.core.mirror.single_reads import ReadFailed, read_member_for_page
-from portal.core.rights.forms import NewMemberRightsForm
+from portal.domain.intents.form_handling import redirect_or_show_errors, submit_and_redirect, submit_once
+from portal.domain.intents.models import Intent
+from portal.domain.intents.states import State
+from portal.domain.log import recent_records
+from portal.domain.mirror.freshness import freshness_for
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.queries import get_member
+from portal.domain.mirror.single_reads import ReadFailed, read_member_for_page
+from portal.domain.rights.forms import NewMemberRightsForm
 from portal.members import actions, cleanup_lists, learned_limits, member_page, portraits, queries
 from portal.members.cleanup_lists import CleanupList
 from portal.members.forms import DeleteForm, ExportForm, MemberForm

@@ -12,12 +12,12 @@ from django.utils.translation import pgettext
 from portal.areas import access_counts
 from portal.areas.models import EVERYWHERE, Grant, Pass
 from portal.areas.rights_loading import LoadedRights
-from portal.core.mirror.door_areas import directions_by_door, use_categories
-from portal.core.mirror.freshness import Freshness, describe_outdated, freshness_of
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import Area, History, Member
-from portal.core.rights import words
-from portal.core.ui.times import local
+from portal.base.ui.times import local
+from portal.domain.mirror.door_areas import directions_by_door, use_categories
+from portal.domain.mirror.freshness import Freshness, describe_outdated, freshness_of
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import Area, History, Member
+from portal.domain.rights import words
 from portal.reports import periods
 from portal.reports.content import CellValue, ReportContent, ReportTable, TableLine, lines_of_table
 from portal.reports.kinds.log_reports import MEMBER_COLUMNS, area_of, completeness, figure_of, is_complete, number_of

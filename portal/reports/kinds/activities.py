@@ -11,15 +11,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
 from accessapi.overrides import States
-from portal.core.alerts.models import Alert
-from portal.core.alerts.texts import AlertTexts
-from portal.core.keys import states
-from portal.core.log import gaps
-from portal.core.mirror.freshness import Freshness, describe_outdated, freshness_of
-from portal.core.mirror.kinds import MirrorKind
-from portal.core.mirror.models import Key, KeyBox
-from portal.core.mirror.models.keys import KeyState
-from portal.core.visits.models import Visit
+from portal.domain.alerts.models import Alert
+from portal.domain.alerts.texts import AlertTexts
+from portal.domain.keys import states
+from portal.domain.log import gaps
+from portal.domain.mirror.freshness import Freshness, describe_outdated, freshness_of
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import Key, KeyBox
+from portal.domain.mirror.models.keys import KeyState
+from portal.domain.visits.models import Visit
 from portal.reports import periods
 from portal.reports.content import CellValue, ReportContent, ReportTable, TableLine, lines_of_table
 from portal.reports.kinds.log_reports import (

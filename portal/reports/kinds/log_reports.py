@@ -14,14 +14,14 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
-from portal.core.alerts.models import Alert, Watch
-from portal.core.log import gaps
-from portal.core.mirror.coverage import Coverage, GapKind, load_coverage
-from portal.core.mirror.door_areas import directions_by_door, use_categories
-from portal.core.mirror.log_reader import LATE_SCHEDULE
-from portal.core.mirror.models import Area, History, Member
-from portal.core.ui.times import TOKYO, local
-from portal.core.visits.models import Visit
+from portal.base.ui.times import TOKYO, local
+from portal.domain.alerts.models import Alert, Watch
+from portal.domain.log import gaps
+from portal.domain.mirror.coverage import Coverage, GapKind, load_coverage
+from portal.domain.mirror.door_areas import directions_by_door, use_categories
+from portal.domain.mirror.log_reader import LATE_SCHEDULE
+from portal.domain.mirror.models import Area, History, Member
+from portal.domain.visits.models import Visit
 from portal.reports import periods
 from portal.reports.content import CellValue, ReportContent, ReportFigure, ReportTable, lines_of_table, number_in
 from portal.reports.models import Report

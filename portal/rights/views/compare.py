@@ -8,14 +8,14 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from portal.core.intents.form_handling import redirect_or_show_errors, submit_once
-from portal.core.intents.recording import Requester
-from portal.core.jobs import kinds
-from portal.core.mirror import queries
-from portal.core.mirror.models import Member
-from portal.core.mirror.queries import find_members, get_member
-from portal.core.rights import places, words
-from portal.core.rights.member_rights import rights_in_mirror
+from portal.domain.intents.form_handling import redirect_or_show_errors, submit_once
+from portal.domain.intents.recording import Requester
+from portal.domain.jobs import kinds
+from portal.domain.mirror import queries
+from portal.domain.mirror.models import Member
+from portal.domain.mirror.queries import find_members, get_member
+from portal.domain.rights import places, words
+from portal.domain.rights.member_rights import rights_in_mirror
 from portal.rights import actions, comparing
 from portal.rights.actions import Problems
 from tenants.access import TenantRequest, tenant_view

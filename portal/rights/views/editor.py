@@ -10,17 +10,17 @@ from django.utils.translation import gettext as _
 
 from accessapi.permissions import by_schedule
 from accessapi.permissions.passes import sort_key
-from portal.core.intents.form_handling import submit_and_redirect
-from portal.core.mirror.models import Member
-from portal.core.mirror.queries import get_member
-from portal.core.rights import form_parsing, places, saved_templates, words
-from portal.core.rights.editing import apply_edit_to_sheet
-from portal.core.rights.editor_view import modes, sample_rows, sheet_view
-from portal.core.rights.member_rights import MemberRights, rights_in_mirror
-from portal.core.rights.places import PlaceNames
-from portal.core.rights.sheet import RightsSheet
-from portal.core.ui.sealing import seal, unseal_or_none
-from portal.core.ui.value_words import join_values
+from portal.base.ui.sealing import seal, unseal_or_none
+from portal.base.ui.value_words import join_values
+from portal.domain.intents.form_handling import submit_and_redirect
+from portal.domain.mirror.models import Member
+from portal.domain.mirror.queries import get_member
+from portal.domain.rights import form_parsing, places, saved_templates, words
+from portal.domain.rights.editing import apply_edit_to_sheet
+from portal.domain.rights.editor_view import modes, sample_rows, sheet_view
+from portal.domain.rights.member_rights import MemberRights, rights_in_mirror
+from portal.domain.rights.places import PlaceNames
+from portal.domain.rights.sheet import RightsSheet
 from portal.rights import actions
 from portal.rights.actions import RightsConflict, RightsEditor
 from tenants.access import TenantRequest, tenant_view

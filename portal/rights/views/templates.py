@@ -8,14 +8,14 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from accessapi.permissions import by_schedule
-from portal.core.intents.recording import Requester
-from portal.core.mirror.fields.members import DOORS_AND_KEYS
-from portal.core.mirror.queries import get_member
-from portal.core.rights import places, saved_templates, words
-from portal.core.rights.forms import TemplateForm
-from portal.core.rights.member_rights import canonical
-from portal.core.rights.models import RightsTemplate
-from portal.core.rights.weeks import week_of
+from portal.domain.intents.recording import Requester
+from portal.domain.mirror.fields.members import DOORS_AND_KEYS
+from portal.domain.mirror.queries import get_member
+from portal.domain.rights import places, saved_templates, words
+from portal.domain.rights.forms import TemplateForm
+from portal.domain.rights.member_rights import canonical
+from portal.domain.rights.models import RightsTemplate
+from portal.domain.rights.weeks import week_of
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 

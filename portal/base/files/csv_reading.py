@@ -1,0 +1,163 @@
+"""Read CSV from Excel, Japanese systems and databases: detect encoding and delimiter, leave values unchanged."""
+
+import codecs
+import csv
+import io
+import itertools
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from portal.base.files.file_limits import MAX_CELL, FileFault
+
+ENCODINGS = ("utf-8-sig", "cp932")
+DELIMITERS = (",", ";", "\t")
+# The decoder turns bytes that Shift-JIS does not use into these characters.
+_NOT_JAPANESE = re.compile("[\x80\xa0\uf8f0-\uf8f3]")
+_SAMPLE = 64 * 1024
+Line = tuple[int, list[str]]
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """The encoding and the delimiter of a CSV file."""
+
+    encoding: str
+    delimiter: str
+
+
+def detect_dialect(chunks: Iterable[bytes]) -> Dialect:
+    """Return the dialect of a file. Raises FileFault: `nul`, `encoding`, `empty`."""
+    encoding, sample = _detect_encoding(chunks)
+    return Dialect(encoding, _detect_delimiter(sample))
+
+
+def read_rows(chunks: Iterable[bytes], dialect: Dialect) -> Iterator[Line]:
+    """Yield (line number, cells) of each line that is not blank. A record over several lines has its first number.
+
+    Raises FileFault `quotes` or `cell` with the line, if the file violates the rules of CSV.
+    """
+    csv.field_size_limit(MAX_CELL * 4)
+    text = io.TextIOWrapper(io.BufferedReader(_ChunkReader(chunks)), encoding=dialect.encoding, newline="")
+    reader = csv.reader(_blank_sep_line(text), delimiter=dialect.delimiter, strict=True)
+    line = 1
+    try:
+        for cells in reader:
+            if any(map(str.strip, cells)):
+                yield line, cells
+            line = reader.line_num + 1
+    except csv.Error as error:
+        word = "cell" if "limit" in str(error) else "quotes"
+        raise FileFault(word, line=line) from None
+    except UnicodeDecodeError:
+        raise FileFault("encoding", line=line) from None
+
+
+def _detect_encoding(chunks: Iterable[bytes]) -> tuple[str, str]:
+    """Return encoding and sample: UTF-16 by its mark, otherwise UTF-8 or else Shift-JIS if every byte fits."""
+    tries = {name: _EncodingTrial(name) for name in ENCODINGS}
+    lines, pieces = 1, iter(chunks)
+    for number, chunk in enumerate(pieces):
+        if number == 0 and chunk[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            return "utf-16", _decode_sample(itertools.chain([chunk], pieces), "utf-16")
+        if b"\x00" in chunk:
+            raise FileFault("nul", line=lines + chunk[: chunk.index(b"\x00")].count(b"\n"))
+        _feed_trials(tries, chunk, lines)
+        lines += chunk.count(b"\n")
+    _feed_trials(tries, b"", lines, final=True)
+    found = next(iter(tries))
+    return found, tries[found].sample
+
+
+class _EncodingTrial:
+    """A trial of one encoding. It ends at the first byte that does not fit."""
+
+    def __init__(self, name: str) -> None:
+        self._decoder = codecs.getincrementaldecoder(name)()
+        self._japanese = name == "cp932"
+        self.sample = ""
+
+    def feed(self, chunk: bytes, *, final: bool) -> int | None:
+        """Return None while every byte fits, otherwise the number of lines in the chunk before the fault."""
+        try:
+            text = self._decoder.decode(chunk, final)
+        except UnicodeDecodeError as error:
+            return chunk[: error.start].count(b"\n")
+        if self._japanese and (fault := _NOT_JAPANESE.search(text)):
+            return text[: fault.start()].count("\n")
+        if len(self.sample) < _SAMPLE:
+            self.sample += text[:_SAMPLE]
+        return None
+
+
+def _feed_trials(tries: dict[str, _EncodingTrial], chunk: bytes, lines: int, *, final: bool = False) -> None:
+    """Feed the chunk to all trials and drop encodings that do not fit. Raises FileFault if none is left."""
+    for name, each in list(tries.items()):
+        before = each.feed(chunk, final=final)
+        if before is not None:
+            del tries[name]
+            if not tries:
+                raise FileFault("encoding", line=lines + before)
+
+
+def _decode_sample(chunks: Iterable[bytes], encoding: str) -> str:
+    decoder, text = codecs.getincrementaldecoder(encoding)("replace"), ""
+    for chunk in chunks:
+        text += decoder.decode(chunk[:_SAMPLE])
+        if len(text) >= _SAMPLE:
+            break
+    return text
+
+
+def _detect_delimiter(sample: str) -> str:
+    """Return the delimiter with the most equal numbers of columns in the first lines; a comma for a single column."""
+    if not sample.strip():
+        raise FileFault("empty")
+    said = sample.lstrip("\ufeff")[:6].lower()
+    if said.startswith("sep=") and said[4:5] in DELIMITERS:
+        return said[4]
+    return max(DELIMITERS, key=lambda each: _column_agreement(sample, each))
+
+
+def _column_agreement(sample: str, delimiter: str) -> tuple[float, int]:
+    widths = []
+    try:
+        for cells in csv.reader(io.StringIO(sample.lstrip("\ufeff"), newline=""), delimiter=delimiter, strict=True):
+            if any(map(str.strip, cells)):
+                widths.append(len(cells))
+            if len(widths) == 20:
+                break
+    except csv.Error:
+        pass  # the sample may end within quotes; the rows before count
+    if not widths or widths[0] < 2:
+        return 0.0, 0
+    return sum(width == widths[0] for width in widths) / len(widths), widths[0]
+
+
+def _blank_sep_line(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines with a blank one for Excel's first line "sep=;", so that line numbers stay correct."""
+    for number, line in enumerate(lines):
+        said = line.strip().lower()
+        yield "\n" if number == 0 and len(said) <= 5 and said.startswith("sep=") else line
+
+
+class _ChunkReader(io.RawIOBase):
+    """A file object over an iterable of chunks."""
+
+    def __init__(self, chunks: Iterable[bytes]) -> None:
+        self._chunks = iter(chunks)
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # the stubs want any buffer
+        while not self._rest:
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                return 0
+            self._rest = memoryview(chunk)
+        taken = min(len(buffer), len(self._rest))
+        buffer[:taken] = self._rest[:taken]
+        self._rest = self._rest[taken:]
+        return taken

@@ -1,0 +1,42 @@
+"""The banner on every page of a tenant whose data was restored, until a person resumes automatic work."""
+
+from collections.abc import Iterator
+
+from django.db.models import QuerySet
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from portal.base.restore.models import Restored
+from portal.base.ui import frame
+from portal.base.ui.frame import Banner
+from portal.base.ui.times import local
+from tenants.access import TenantRequest
+from tenants.roles import Permission
+
+
+def banners(request: TenantRequest) -> Iterator[Banner]:
+    """Yield a banner with the time of the backup and a link to details."""
+    if not request.access.can(Permission.TENANT_VIEW):
+        return
+    for row in _waiting():
+        title = _("The portal's data was restored from a backup.")
+        if row.taken_at is not None:
+            at = f"{local(row.taken_at):%Y-%m-%d %H:%M}"
+            title = _("The portal's data was restored from a backup of %(at)s.") % {"at": at}
+        yield Banner(
+            "alarm",
+            title,
+            _("Later changes are missing here. Automatic work is paused."),
+            since=row.found_at,
+            action=_("Show details"),
+            action_url=reverse("restore:page", args=[request.tenant.slug]),
+            is_link=True,
+        )
+
+
+def _waiting() -> QuerySet[Restored]:
+    return Restored.objects.filter(released_at=None)
+
+
+def register() -> None:
+    frame.register_banners(banners, rows=lambda: _waiting().only("pk"))

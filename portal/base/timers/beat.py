@@ -1,0 +1,136 @@
+"""The clock: it starts the tasks of timers with due rows, while it leads.
+
+An unneeded message costs a hundred times as much as the query for due rows. Celery's own loop is not used for timers,
+because it wakes early and polls until the moment has come. All timers that are due together are one prepared statement.
+Any number of clocks run, and one leads (`leader_lease.py`). While the database does not answer, no tasks start, because
+all work is stored in it.
+"""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Any
+
+import structlog
+from celery.beat import Scheduler
+from django.db import Error, OperationalError, connection
+
+from portal.base.timers import rounds, wal_position
+from portal.base.timers.leader_lease import LeaseHolder
+from portal.base.timers.timer_registry import TIMERS
+from tenants.postgresql.prepared_statements import PreparedStatement
+from tenants.scope import across_tenants
+
+log = structlog.get_logger(__name__)
+
+# How often the lease is renewed, or checked by a clock that does not lead.
+_RENEW_SECONDS = 1.0
+# How soon a timer that had work is checked again, even if its interval is longer.
+_CHECK_AGAIN_SECONDS = 5.0
+
+
+# What a clock does each time before it checks the lease.
+BEFORE_LEADING: list[Callable[[], None]] = []
+
+
+class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types
+    """Beat's scheduler, for `beat_scheduler`. Celery only stores how tasks are sent; it starts none itself."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self.holder = LeaseHolder()
+        self._looks: dict[str, float] = dict.fromkeys(TIMERS, 0.0)
+        self._renew_at = 0.0
+        self._is_ticking = False
+        super().__init__(*args, **kwargs)
+
+    def tick(self) -> float:
+        """Start the tasks of due timers, if this clock leads. Return the seconds until the next check."""
+        self._is_ticking = True
+        producer = self.producer
+        if time.monotonic() >= self._renew_at:
+            self._renew_lease()
+        looks = self._enqueue_due(producer) if self.holder.is_leader else ()
+        self._is_ticking = False
+        return max(min((self._renew_at, *looks)) - time.monotonic(), 0)
+
+    def close(self) -> None:
+        """Release the lease.
+
+        Celery calls this at the end, and a second time from the signal handler during a tick. Then the database session
+        may be in use, so nothing is done.
+        """
+        if self._is_ticking:
+            self._is_ticking = False
+            return
+        with contextlib.suppress(Error):
+            connection.close()
+            self.holder.release()
+
+    def _renew_lease(self) -> None:
+        led = self.holder.is_leader
+        self._renew_at = time.monotonic() + _RENEW_SECONDS
+        try:
+            for before in BEFORE_LEADING:
+                before()
+            place = wal_position.read_position()
+            if self.holder.renew_or_take():
+                wal_position.store_position(place)
+            if self.holder.is_leader and not led:
+                rounds.create_missing_runs()
+                log.info("clock_leads", host=self.holder.host)
+            elif led and not self.holder.is_leader:
+                log.warning("clock_leads_no_more", host=self.holder.host)
+        except Error as error:
+            log.warning("lease_not_renewed", error=type(error).__name__)
+            connection.close()
+
+    def _enqueue_due(self, producer: Any) -> tuple[float, ...]:
+        """Start the task of each timer that is due and has work. Return when to check the timers next."""
+        now = time.monotonic()
+        for timer in timers_with_work(self._timers_to_check(now)):
+            if not self.holder.is_leader:  # this process was paused
+                break
+            self.apply_entry(self.schedule[timer], producer=producer)
+            self._looks[timer] = min(self._looks[timer], now + _CHECK_AGAIN_SECONDS)
+        return tuple(self._looks.values())
+
+    def _timers_to_check(self, now: float) -> tuple[str, ...]:
+        """Return the timers that are due, and set their next check: in step, or from now if that moment has passed."""
+        come = tuple(timer for timer, at in self._looks.items() if at <= now)
+        for timer in come:
+            pace = TIMERS[timer].check_every
+            following = self._looks[timer] + pace
+            self._looks[timer] = following if following > now else now + pace
+        return come
+
+
+def timers_with_work(timers: tuple[str, ...]) -> Iterator[str]:
+    """Return which of these timers have work.
+
+    If the query fails, return all, because the task checks again; if the database does not answer, none.
+    """
+    found = _query_timers(timers) if timers else ()
+    return (timer for timer, is_due in zip(timers, found, strict=True) if is_due)
+
+
+def _query_timers(timers: tuple[str, ...]) -> tuple[bool, ...]:
+    try:
+        with across_tenants("the timers of all tenants are looked at together"), connection.cursor() as cursor:
+            cursor.execute(_build_query(timers).execute_text({}))
+            return cursor.fetchone() or ()
+    except Error as error:
+        log.warning("timers_not_read", timers=timers, error=type(error).__name__)
+        connection.close()
+        return (not isinstance(error, OperationalError),) * len(timers)
+
+
+@lru_cache
+def _build_query(timers: tuple[str, ...]) -> PreparedStatement:
+    """Return one statement that queries for each timer whether any of its querysets has a row."""
+    asked, params = [], []
+    for timer in timers:
+        made = [rows.order_by().values("pk").query.sql_with_params() for rows in TIMERS[timer].due_rows()]
+        asked.append(" OR ".join(f"EXISTS ({rows})" for rows, _ in made))
+        params += [param for _, given in made for param in given]
+    return PreparedStatement(f"SELECT {', '.join(asked)}", params)

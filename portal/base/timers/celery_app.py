@@ -1,0 +1,152 @@
+"""Configure Celery: four queues by urgency, JSON only, one message at a time, and tasks with a delivery promise.
+
+Redis only wakes workers. All data of a task is in PostgreSQL, found by the ID in the message. Timers
+(`portal.base.timers`) find the work of lost messages.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from celery import Celery, Task
+from celery.exceptions import Ignore
+from kombu import Queue
+from kombu.exceptions import OperationalError
+from redis.exceptions import RedisError
+
+from accessapi.stack_memory import with_stack_memory
+from portal.base.timers import broker
+
+QUEUES = ("doors", "interactive", "bulk", "sync")
+# How long a web request waits once for a broker that does not answer, and the pause between later checks.
+SEND_SECONDS = 0.2
+PING_SECONDS = 1.0
+
+app = Celery("portal")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.conf.update(
+    task_queues=[Queue(name, routing_key=name) for name in QUEUES],  # type: ignore[no-untyped-call]  # nor has Kombu
+    task_create_missing_queues=False,
+    task_default_queue="interactive",
+    task_serializer="json",
+    accept_content=["json"],
+    result_backend=None,
+    task_ignore_result=True,
+    task_store_errors_even_if_ignored=False,
+    worker_consumer="portal.base.timers.worker:PatientConsumer",
+    worker_prefetch_multiplier=1,
+    task_acks_late=True,
+    task_reject_on_worker_lost=True,
+    task_track_started=False,
+    worker_hijack_root_logger=False,
+    worker_send_task_events=False,
+    broker_connection_retry_on_startup=True,
+    broker_connection_max_retries=None,
+    broker_transport_options={
+        "visibility_timeout": 300,
+        "unacked_restore_interval": 2,
+        "unacked_restore_throttle": 1,
+        "socket_timeout": 3,
+        "socket_connect_timeout": 3,
+        "retry_on_timeout": False,
+        "health_check_interval": 10,
+        # If the broker refuses the connection, the sender gets the error at once.
+        "max_retries": 1,
+        "interval_start": 0.1,
+        "interval_max": 0.1,
+    },
+    # A web request sends a message once. If the broker is down, the timers find the work.
+    task_publish_retry=False,
+    enable_utc=True,
+    timezone="Asia/Tokyo",
+    beat_scheduler="portal.base.timers.beat:Clock",
+    beat_schedule={},  # filled by modules that register timers (`portal.base.timers.timer_registry`)
+)
+
+
+# Conditions that stop all tasks, for example after a restored backup. Their work is enqueued again later.
+STOP_CONDITIONS: list[Callable[[], bool]] = []
+
+
+class PortalTask(Task):  # type: ignore[misc]  # Celery has no types
+    """A task with a queue and a delivery promise; a test checks all of them.
+
+    Promises: `idempotent` (several deliveries have the effect of one, because the row decides), or `tick` (looks for
+    due work, so a lost message does no harm).
+    """
+
+    abstract = True
+    Request = "portal.base.timers.worker:PatientRequest"
+    queue: str
+    promise: str
+
+    @with_stack_memory
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        if any(stops() for stops in STOP_CONDITIONS):
+            raise Ignore
+        return super().__call__(*args, **options)
+
+    def apply_async(self, *args: Any, **options: Any) -> Any:
+        """Send the task once. Raises OperationalError if the broker is down; at once if that is already known."""
+        if breaker.is_open:
+            raise OperationalError("the broker was away a moment ago")
+        try:
+            return super().apply_async(*args, **options)
+        except (OperationalError, RedisError, OSError):
+            breaker.trip()
+            raise
+
+
+class CircuitBreaker:
+    """Remembers that the broker is down, so that in each process at most one caller waits for it.
+
+    A separate thread asks the broker until it answers again. No other thread asks it during that time.
+    """
+
+    def __init__(self) -> None:
+        self.is_open = False
+        self._lock = threading.Lock()
+
+    def trip(self) -> None:
+        """Treat the broker as down until it answers."""
+        with self._lock:
+            if not self.is_open:
+                self.is_open = True
+                threading.Thread(target=self._wait_for_broker, name="breaker", daemon=True).start()
+
+    def _wait_for_broker(self) -> None:
+        while not broker.is_available():
+            time.sleep(PING_SECONDS)
+        self.is_open = False
+
+
+breaker = CircuitBreaker()
+
+
+def limit_broker_wait() -> None:
+    """Limit this process's wait for the broker, because a person waits for the answer.
+
+    For processes without a worker.
+    """
+    app.conf.broker_transport_options |= {"socket_timeout": SEND_SECONDS, "socket_connect_timeout": SEND_SECONDS}
+
+
+Declare = Callable[[Callable[..., None]], PortalTask]
+
+
+def portal_task(*, queue: str, promise: str, seconds: int = 60, name: str | None = None) -> Declare:
+    """Declare a task with its queue, promise and time limit (soft; the hard limit is 10 seconds later)."""
+    declare: Declare = app.task(
+        base=PortalTask,
+        **({"name": name} if name else {}),
+        queue=queue,
+        promise=promise,
+        acks_late=True,
+        soft_time_limit=seconds,
+        time_limit=seconds + 10,
+    )
+    return declare
+
+
+app.autodiscover_tasks()

@@ -1,0 +1,144 @@
+"""Timers: check regularly for due rows, and start worker tasks for them.
+
+Apps register their timers in `AppConfig.ready()`. The leading clock queries all of them in one statement (`beat.py`),
+and starts a task only if a row is due. Timers that process all tenants, or delete old rows, work in rounds
+(`rounds.py`): their due row is in `timers_run`.
+"""
+
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from portal.base.timers import task_queue
+from portal.base.timers.celery_app import app, portal_task
+from tenants.models import TenantModel
+from tenants.scope import across_tenants
+
+_Row = TypeVar("_Row", bound=TenantModel)
+# Due rows, ordered by the moment since when they are due. Unordered rows have no lag.
+Querysets = Callable[[], list[QuerySet[Any]]]
+# How long a check continues, batch after batch. The clock starts another one for the rest.
+MAX_CHECK_SECONDS = 20.0
+
+
+@dataclass(frozen=True)
+class Timer:
+    """How often the clock checks, the rows that start the task, and the rows whose age is the timer's lag.
+
+    `due_rows` and `lag_rows` are called inside `across_tenants`. `every` is the interval of the work; a round's row is
+    checked more often (`check_every`).
+    """
+
+    every: float
+    due_rows: Querysets
+    lag_rows: Querysets
+    check_every: float
+    is_in_rounds: bool = False
+
+
+TIMERS: dict[str, Timer] = {}
+
+
+def start_time_limit() -> Callable[[], bool]:
+    """Return a function that returns True while a check that begins now may continue with another batch."""
+    until = time.monotonic() + MAX_CHECK_SECONDS
+    return lambda: time.monotonic() < until
+
+
+@dataclass(frozen=True, kw_only=True)
+class DueRows(Generic[_Row]):
+    """Due rows of all tenants. `columns` are loaded in addition to the keys.
+
+    `claim_values` are written into claimed rows, so that the next check skips them for a while.
+    """
+
+    rows: Callable[[], QuerySet[_Row]]
+    claim_values: Callable[[], Mapping[str, Any]] = dict
+    columns: tuple[str, ...] = ()
+    order: tuple[str, ...] = ("due_at",)
+    batch_size: int = 200
+
+    def querysets(self) -> list[QuerySet[_Row]]:
+        return [self.rows().order_by(*self.order)]
+
+    def claim_batch(self, excluded_ids: Collection[int] = ()) -> list[_Row]:
+        """Claim a batch of due rows and return it. Locked rows are left to the next check."""
+        with across_tenants("the timers of all tenants are looked at together"), transaction.atomic():
+            rows = self.rows().order_by(*self.order).select_for_update(of=("self",), skip_locked=True)
+            rows = rows.exclude(pk__in=excluded_ids) if excluded_ids else rows
+            due = list(rows.only("tenant_id", *self.columns)[: self.batch_size])
+            if due and (mark := self.claim_values()):
+                rows.model.objects_across_tenants.filter(pk__in=[row.pk for row in due]).update(**mark)
+        return due
+
+    def claim_batches(self) -> Iterator[list[_Row]]:
+        """Yield claimed batches until nothing is due, or the check's time is over. No row is claimed twice."""
+        taken: set[int] = set()
+        may_go_on = start_time_limit()
+        while batch := self.claim_batch(taken):
+            yield batch
+            taken |= {row.pk for row in batch}
+            if len(batch) < self.batch_size or not may_go_on():
+                return
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskWakeup(DueRows[_Row]):
+    """Due rows that start a worker task. A message that no worker received is sent again when the claim ends.
+
+    `task` is the name of the task, or a function that returns it for a row; `id_columns` are its arguments.
+    """
+
+    task: str | Callable[[_Row], str]
+    id_columns: tuple[str, ...] = ("tenant_id", "pk")
+    expires: float = task_queue.EXPIRES_SECONDS
+
+    def check_due(self) -> int:
+        """Start tasks for all due rows. Return their number."""
+        return sum(map(self._enqueue, self.claim_batches()))
+
+    def _enqueue(self, due: list[_Row]) -> int:
+        calls: dict[str, dict[tuple[int, ...], None]] = {}
+        for row in due:
+            name = self.task if isinstance(self.task, str) else self.task(row)
+            calls.setdefault(name, {})[tuple(getattr(row, column) for column in self.id_columns)] = None
+        for name, rows in calls.items():
+            task_queue.enqueue(name, list(rows), expires=self.expires)
+        return sum(map(len, calls.values()))
+
+
+def register(
+    name: str,
+    check: Callable[[], object],
+    *,
+    every: float,
+    queue: str,
+    due_rows: Querysets,
+    lag_rows: Querysets | None = None,
+    seconds: int = 30,
+) -> None:
+    """Register `check` to be run by a worker of this queue if `due_rows` has a row, queried every so many seconds.
+
+    `lag_rows` are the rows whose age is the timer's lag, for `due_rows` without claimed rows. A check may take
+    `seconds`. A message that waits longer than the interval, and than 10 s, is dropped.
+    """
+    add_timer(
+        name, check, Timer(every, due_rows, lag_rows or due_rows, check_every=every), queue=queue, seconds=seconds
+    )
+
+
+def add_timer(name: str, check: Callable[[], object], timer: Timer, *, queue: str, seconds: int) -> str:
+    """Add a timer and its entry for Celery. Return the name of its task."""
+
+    def tick() -> None:
+        check()
+
+    task = portal_task(queue=queue, promise="tick", seconds=seconds, name=f"portal.timers.{name}")(tick)
+    options = {"expires": max(10.0, min(timer.check_every, 600.0))}
+    app.conf.beat_schedule[name] = {"task": task.name, "schedule": timer.every, "options": options}
+    TIMERS[name] = timer
+    return str(task.name)

@@ -1,0 +1,106 @@
+"""Small pages of the frame: theme and language, tenant switcher, palette, saved columns."""
+
+from typing import Any, cast
+
+from django.contrib.auth.decorators import login_not_required
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_GET, require_POST
+
+from portal.base.ui import command_palette, live_updates, nav, preferences
+from portal.base.ui.frame import Frame
+from portal.base.ui.models import ListChoice
+from portal.base.ui.tables import Table
+from tenants.access import View, tenant_view, tenants_of
+from tenants.models import User
+from tenants.reauthentication import nearest_page
+from tenants.roles import Permission
+
+
+def _person(request: HttpRequest) -> User:
+    return cast(User, request.user)
+
+
+def _back(request: HttpRequest) -> HttpResponseRedirect:
+    wanted = request.POST.get("next", "")
+    safe = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
+    return HttpResponseRedirect(nearest_page(wanted) if safe else "/")
+
+
+@login_not_required
+@require_POST
+def save_look(request: HttpRequest) -> HttpResponse:
+    """Save the chosen theme or language and redirect back."""
+    response = _back(request)
+    preferences.save(request, response)
+    return response
+
+
+@require_GET
+def switcher(request: HttpRequest) -> HttpResponse:
+    """Show the person's tenants, each with the URL of the same kind of page there."""
+    kind, here = request.GET.get("kind", ""), request.GET.get("here", "")
+    listed: list[dict[str, Any]] = [
+        {"tenant": t, "role": role, "here": t.slug == here, "href": nav.address_of_kind(kind, t.slug, role.permissions)}
+        for t, role in tenants_of(_person(request))
+    ]
+    return render(request, "components/switcher.html", {"tenants": listed})
+
+
+def _palette_response(request: HttpRequest) -> HttpResponse:
+    text = request.GET.get("q", "")
+    groups = command_palette.find_hits(request, text)
+    unread = command_palette.describe_unread(request) if text and not groups else []
+    return render(request, "components/palette_hits.html", {"groups": groups, "text": text, "unread": unread})
+
+
+@require_GET
+def find(request: HttpRequest) -> HttpResponse:
+    """Show the palette's hits outside of a tenant."""
+    return _palette_response(request)
+
+
+def palette_view(permission: Permission) -> View:
+    """Return a view of the palette's hits inside a tenant, for those with `permission`.
+
+    Each source also checks its own permission.
+    """
+    return tenant_view(permission)(_palette_response)
+
+
+find_in_tenant = palette_view(Permission.TENANT_VIEW)
+
+
+def _banners_response(request: HttpRequest) -> HttpResponse:
+    frame = Frame(request)
+    if live_updates.is_up_to_date(request, frame.banners_version):
+        return live_updates.unchanged_response()
+    return render(request, "components/frame_banners.html#lines", {"frame": frame})
+
+
+def banners_view(permission: Permission) -> View:
+    """Return a view of the banners above every page, polled while a page is open, for those with `permission`."""
+    return tenant_view(permission)(_banners_response)
+
+
+banners_of_tenant = banners_view(Permission.TENANT_VIEW)
+
+
+@require_POST
+def save_list_choice(request: HttpRequest, name: str) -> HttpResponse:
+    """Save the columns, or the view, that a person chose for the lists called `name`."""
+    table = Table.registry.get(name)
+    if table is None:
+        raise Http404
+    if (view := request.POST.get("view")) in table.views:
+        kept = f"{name}:view"
+        ListChoice.objects.update_or_create(user=_person(request), table=kept, defaults={"columns": [view]})
+        return _back(request)
+    known = [column.name for column in table.columns]
+    wanted = [column for column in known if column in request.POST.getlist("columns")]
+    if request.POST.get("reset"):
+        ListChoice.objects.filter(user=_person(request), table=name).delete()
+    else:
+        ListChoice.objects.update_or_create(user=_person(request), table=name, defaults={"columns": wanted})
+    return _back(request)

@@ -1,9 +1,0 @@
-from django.urls import path
-
-from portal.core.restore import views
-
-app_name = "restore"
-urlpatterns = [
-    path("", views.page, name="page"),
-    path("release/", views.release, name="release"),
-]

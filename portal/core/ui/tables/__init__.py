@@ -1,8 +1,0 @@
-"""Lists: declarative columns, keyset paging, filters in the URL, selection across pages. See docs/screens.md."""
-
-from portal.core.ui.tables.columns import BulkAction, Column, EmptyState
-from portal.core.ui.tables.filters import Filter
-from portal.core.ui.tables.selection import Selection, file_response, load_selection
-from portal.core.ui.tables.table import Table
-
-__all__ = ["BulkAction", "Column", "EmptyState", "Filter", "Selection", "Table", "file_response", "load_selection"]

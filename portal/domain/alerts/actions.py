@@ -1,0 +1,84 @@
+"""Changes of alerts and rules by people, with audit rows.
+
+If two people do the same at once, the second gets an error with the first one's name.
+"""
+
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from portal.base.timers.clock import database_now
+from portal.domain.alerts import safety_rules
+from portal.domain.alerts.kinds import KINDS
+from portal.domain.alerts.models import Alert, AlertNote
+from portal.domain.alerts.rules import EffectiveRule
+from portal.domain.intents.recording import Requester
+from portal.domain.safety import changing
+from portal.domain.safety.changing import ChangeResult
+from tenants import audit
+from tenants.wording import coded_sentence
+
+
+class AlreadyHandled(ValueError):
+    """Another person was first, or the alert is closed. The text says which."""
+
+
+def assign(*, alert: Alert, by: Requester) -> None:
+    """Assign an alert to this person. Raises AlreadyHandled."""
+    with transaction.atomic():
+        mine = Alert.objects.filter(pk=alert.pk, taken_by=None, closed_at=None)
+        if not mine.update(taken_by=by.user, taken_at=database_now()):
+            raise AlreadyHandled(_refusal_text(alert))
+        _audit(alert, by, "alert.take")
+
+
+def unassign(*, alert: Alert, by: Requester) -> None:
+    """Unassign an alert from this person. Raises AlreadyHandled."""
+    with transaction.atomic():
+        mine = Alert.objects.filter(pk=alert.pk, taken_by=by.user, closed_at=None)
+        if not mine.update(taken_by=None, taken_at=None):
+            raise AlreadyHandled(_refusal_text(alert))
+        _audit(alert, by, "alert.give_back")
+
+
+def add_note(*, alert: Alert, text: str, by: Requester) -> None:
+    """Save a note on an alert, open or closed."""
+    with transaction.atomic():
+        AlertNote.objects.create(alert=alert, by=by.user, text=text)
+        _audit(alert, by, "alert.note")
+
+
+def close(*, alert: Alert, done: str, by: Requester) -> None:
+    """Close an alert with a text about what was done. Raises AlreadyHandled.
+
+    An alert of single events ends now. An alert of a state lasts until the state ends, without further notifications.
+    """
+    now = database_now()
+    kind = KINDS.get(alert.kind)
+    with transaction.atomic():
+        closed: dict[str, Any] = {"closed_by": by.user, "closed_at": now, "done": done, "weight": 0}
+        if not Alert.objects.filter(pk=alert.pk, closed_at=None).update(**closed):
+            raise AlreadyHandled(_refusal_text(alert))
+        if kind is None or kind.find_current is None:
+            Alert.objects.filter(pk=alert.pk, ended_at=None).update(ended_at=now)
+        _audit(alert, by, "alert.close")
+
+
+def change_rule(*, rule: EffectiveRule, by: Requester) -> ChangeResult:
+    """Change one of the tenant's rules. Raises NotChanged."""
+    return changing.change(safety_rules.RULE, safety_rules.rule_to_json(rule), by=by, subject=rule.kind.name)
+
+
+def _refusal_text(alert: Alert) -> str:
+    now = Alert.objects.select_related("taken_by", "closed_by").get(pk=alert.pk)
+    if now.closed_by is not None:
+        return _("%(who)s closed this alert already.") % {"who": now.closed_by}
+    if now.taken_by is not None:
+        return _("%(who)s took this alert already.") % {"who": now.taken_by}
+    return _("Nobody has taken this alert.")
+
+
+def _audit(alert: Alert, by: Requester, action: str) -> None:
+    target = f"alert:{alert.pk}"
+    audit.record(**by.audit_author, action=action, target=target, summary=coded_sentence(action, alert=str(alert)))

@@ -1,0 +1,210 @@
+"""Detect alerts: in new records, in their transaction, and once a minute in current states.
+
+If a kind fails on new records, only its work is rolled back and noted as behind. The next check repeats it.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import structlog
+from django.db import transaction
+from django.db.models import Q, QuerySet
+
+from portal.base.timers import rounds, timer_registry
+from portal.base.timers.clock import ClockTime, database_now
+from portal.base.timers.timer_registry import DueRows
+from portal.domain.alerts import lifecycle
+from portal.domain.alerts.kinds import KINDS
+from portal.domain.alerts.models import Alert, Rule, Watch
+from portal.domain.alerts.rules import EffectiveRule, load_rules, rule_of
+from portal.domain.mirror import events
+from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.models import History
+from tenants.models import Connection, Tenant, current_tenant
+from tenants.scope import across_tenants
+
+log = structlog.get_logger(__name__)
+INTERVAL = timedelta(seconds=60)
+_BATCH = 1000
+
+
+def on_histories(tenant: Tenant, *, histories: Sequence[History]) -> None:
+    """Check new records, oldest first. Called by the mirror, in the transaction that stores them."""
+    watch = _lock_watch(tenant)
+    records = [each for each in histories if each.at >= watch.since]
+    if not records:
+        return
+    before = dict(watch.behind)
+    for rule in load_rules():
+        if (
+            rule.is_on
+            and rule.kind.find_in_new_records is not None
+            and (rule.kind.name in before or not _detect_in_records(rule, tenant, records))
+        ):
+            watch.behind[rule.kind.name] = _backlog_start(records, before.get(rule.kind.name))
+    if watch.behind != before:
+        watch.save(update_fields=["behind"])
+
+
+def _detect_in_records(rule: EffectiveRule, tenant: Tenant, records: Sequence[History]) -> bool:
+    """Detect alerts of a kind in records. Return False if it failed; nothing of it was saved then."""
+    try:
+        with transaction.atomic():
+            lifecycle.save_observations(
+                rule,
+                rule.kind.find_in_new_records(tenant, records, rule.values) if rule.kind.find_in_new_records else (),
+            )
+    except Exception:
+        log.exception("alerts_kind_failed", kind=rule.kind.name)
+        return False
+    return True
+
+
+def _backlog_start(records: Sequence[History], before: Sequence[str | int] | None) -> list[str | int]:
+    """Return the first key and the oldest moment of records, including those that wait already."""
+    first, oldest = min(each.pk for each in records), min(each.at for each in records)
+    if before is not None:
+        first, oldest = min(first, int(before[0])), min(oldest, datetime.fromisoformat(str(before[1])))
+    return [first, oldest.isoformat()]
+
+
+def check_tenant(kinds: Collection[str] | None = None) -> None:
+    """Check the current tenant: records that were left behind, current states, and alerts that ended.
+
+    `kinds` are the kinds for which a check may find or end something, if they are known.
+    """
+    tenant = current_tenant()
+    with transaction.atomic():
+        watch = _lock_watch(tenant)
+        now = database_now()
+        kinds = set(_kinds_to_check([tenant.pk])[tenant.pk] if kinds is None else kinds)
+        for rule in load_rules():
+            if not rule.is_on:
+                watch.behind.pop(rule.kind.name, None)
+            elif rule.kind.name in watch.behind:
+                _catch_up(watch, rule, tenant)
+                kinds.add(rule.kind.name)
+            if rule.kind.name in kinds:
+                _check_rule(rule, tenant, now)
+        watch.due_at, watch.rung_at = now + INTERVAL, None
+        watch.save(update_fields=["behind", "due_at", "rung_at"])
+
+
+def _kinds_to_check(tenants: Collection[int]) -> Mapping[int, set[str]]:
+    """Return, by tenant, the kinds for which a check may find or end something. Tenants without any need no check.
+
+    Ten statements for any number of tenants, because most tenants have nothing to check most of the time.
+    """
+    try:
+        with transaction.atomic():
+            return _find_kinds_to_check(tenants)
+    except Exception:  # a kind failed: check all kinds
+        log.exception("alerts_not_narrowed", tenants=len(tenants))
+        return {pk: set(KINDS) for pk in tenants}
+
+
+def _find_kinds_to_check(tenants: Collection[int]) -> dict[int, set[str]]:
+    found: dict[int, set[str]] = {pk: set() for pk in tenants}
+    going = Alert.reachable_objects.filter(tenant_id__in=tenants, ended_at=None)
+    for tenant, name in going.values_list("tenant_id", "kind"):
+        found[tenant].add(name)
+    changed = {(row.tenant_id, row.kind): row for row in Rule.reachable_objects.filter(tenant_id__in=tenants)}
+    for name, kind in KINDS.items():
+        if kind.find_current is None:
+            continue
+        usual = rule_of(kind, None)
+        kept = {pk: rule_of(kind, row) if (row := changed.get((pk, name))) else usual for pk in tenants}
+        values = {pk: rule.values for pk, rule in kept.items() if rule.is_on}
+        for tenant in kind.tenants_to_check(values) if kind.tenants_to_check and values else values:
+            found[tenant].add(name)
+    return found
+
+
+def _check_rule(rule: EffectiveRule, tenant: Tenant, now: datetime) -> None:
+    if not rule.is_on or rule.kind.find_current is None:
+        lifecycle.end_expired(rule, now)
+        return
+    try:
+        with transaction.atomic():
+            lifecycle.save_current_state(rule, rule.kind.find_current(tenant, rule.values), now)
+    except Exception:  # the other kinds are still checked, and this one again in a minute
+        log.exception("alerts_kind_failed", kind=rule.kind.name)
+
+
+def _catch_up(watch: Watch, rule: EffectiveRule, tenant: Tenant) -> None:
+    """Check the records at which a kind failed, a batch at a time."""
+    first, oldest = watch.behind[rule.kind.name]
+    found = History.objects.filter(pk__gte=first, at__gte=max(datetime.fromisoformat(oldest), watch.since))
+    records = list(found.order_by("pk")[:_BATCH])
+    if records and not _detect_in_records(rule, tenant, records):
+        return
+    if len(records) == _BATCH:
+        watch.behind[rule.kind.name] = [records[-1].pk + 1, oldest]
+    else:
+        del watch.behind[rule.kind.name]
+
+
+def _lock_watch(tenant: Tenant) -> Watch:
+    rows = Watch.objects.select_for_update(no_key=True)
+    if (watch := rows.first()) is None:
+        Watch.objects.get_or_create(tenant=tenant)
+        watch = rows.get()
+    return watch
+
+
+def _due() -> QuerySet[Watch]:
+    return Watch.objects_across_tenants.filter(due_at__lte=ClockTime())
+
+
+def _due_and_unclaimed() -> QuerySet[Watch]:
+    return _due().filter(Q(rung_at=None) | Q(rung_at__lt=ClockTime() - INTERVAL))
+
+
+def _unwatched() -> QuerySet[Connection]:
+    watched = Watch.objects_across_tenants.values("tenant_id")
+    return Connection.objects_across_tenants.exclude(state=Connection.State.NONE).exclude(tenant__in=watched)
+
+
+_DUE = DueRows(
+    rows=_due_and_unclaimed, claim_values=lambda: {"rung_at": ClockTime()}, columns=("behind",), batch_size=100
+)
+
+
+def check_due() -> None:
+    """Watch every connected tenant, and check those that are due. More workers start while more are due."""
+    with across_tenants("each connected tenant is watched"):
+        rows = [Watch(tenant_id=each) for each in _unwatched().values_list("tenant_id", flat=True)]
+        Watch.objects_across_tenants.bulk_create(rows, ignore_conflicts=True)
+    for watches in _DUE.claim_batches():
+        _check_tenants(watches)
+
+
+def _check_tenants(watches: Collection[Watch]) -> None:
+    """Check these tenants: those without anything to check in one statement, the others one by one."""
+    with across_tenants("the calm ones of all tenants are looked at together"):
+        now = database_now()
+        kinds = _kinds_to_check([each.tenant_id for each in watches])
+        others = [each for each in watches if kinds[each.tenant_id] or each.behind]
+        calm = {each.pk for each in watches} - {each.pk for each in others}
+        Watch.objects_across_tenants.filter(pk__in=calm).update(due_at=now + INTERVAL, rung_at=None)
+        tenants = Tenant.objects.select_related("environment").in_bulk([each.tenant_id for each in others])
+    for tenant in tenants.values():
+        rounds.run_for_tenant(tenant, lambda each: check_tenant(kinds[each.pk]))
+
+
+def _rows_to_do() -> list[QuerySet[Any]]:
+    return [_due_and_unclaimed().order_by("due_at"), _unwatched()]
+
+
+def register() -> None:
+    events.subscribe(MirrorKind.HISTORIES, on_histories)
+    timer_registry.register(
+        "alerts",
+        check_due,
+        every=5.0,
+        queue="sync",
+        due_rows=_rows_to_do,
+        lag_rows=lambda: [_due().order_by("due_at")],
+        seconds=60,
+    )

@@ -1,0 +1,127 @@
+"""Alerts from log records: repeated refusals, suspicious events, access outside hours."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
+
+from django.utils.translation import gettext_lazy as _
+
+from portal.domain.alerts.kinds import AlertKind, Observation, RuleSetting, RuleValues
+from portal.domain.alerts.kinds import register as add
+from portal.domain.alerts.models import Severity
+from portal.domain.mirror import log_search
+from portal.domain.mirror.log_search import RecordFilter
+from portal.domain.mirror.models import History
+from tenants.models import Tenant
+
+# The number of records that one search of the past reads.
+MAX_RECORDS = 3000
+
+
+def find_newest(conditions: RecordFilter) -> list[History]:
+    """Return the newest records with these conditions, at most `MAX_RECORDS`."""
+    return log_search.load_records(
+        log_search.filter_records(log_search.search_rows(), conditions).only("id", "at")[:MAX_RECORDS]
+    )
+
+
+def place_of(record: History) -> dict[str, str]:
+    return {"device": record.device_id, "device_name": record.device_name}
+
+
+def _person_or_device(record: History) -> tuple[str, str]:
+    """Return the subject of a refusal: a person, or the device of an unknown credential."""
+    return ("member", record.member_id) if record.member_id else ("device", record.device_id)
+
+
+def _find_refusals(tenant: Tenant, records: Sequence[History], values: RuleValues) -> Iterator[Observation]:
+    words, within = tenant.environment.catalogue.records.refused, timedelta(minutes=values["minutes"])
+    mine = [each for each in records if each.category in words and any(_person_or_device(each)[1:])]
+    for kind, name in {_person_or_device(each) for each in mine}:
+        moments = [each.at for each in mine if _person_or_device(each) == (kind, name)]
+        of = {"member_id": name} if kind == "member" else {"member_id": "", "device_id": name}
+        around = History.objects.filter(at__gte=min(moments) - within, at__lte=max(moments) + within, **of)
+        yield from _find_series(around.filter(category__in=words).order_by("at", "pk"), values)
+
+
+def _find_series(records: Iterable[History], values: RuleValues) -> Iterator[Observation]:
+    """Yield series of refusals of one subject within the rule's minutes, from records in order of time."""
+    lately: dict[tuple[str, str], list[History]] = defaultdict(list)
+    for each in records:
+        begin = each.at - timedelta(minutes=values["minutes"])
+        run = lately[_person_or_device(each)] = [
+            *(one for one in lately[_person_or_device(each)] if one.at >= begin),
+            each,
+        ]
+        if len(run) >= values["count"]:
+            kind, name = _person_or_device(each)
+            subject = f"member:{name}" if kind == "member" else f"pass_controller:{name}"
+            facts = {"n": len(run), "minutes": values["minutes"], "person": kind == "member"} | place_of(each)
+            yield Observation(subject, each.at, facts, run)
+
+
+def _find_past_refusals(tenant: Tenant, since: datetime, until: datetime, values: RuleValues) -> Iterator[Observation]:
+    words = tenant.environment.catalogue.records.refused
+    return _find_series(reversed(find_newest(RecordFilter(since=since, until=until, categories=words))), values)
+
+
+def _find_suspicious(tenant: Tenant, records: Sequence[History], values: RuleValues) -> Iterator[Observation]:
+    """Yield each record of a suspicious category, except for doors' own states, which have other rules."""
+    catalogue = tenant.environment.catalogue
+    for each in records:
+        if each.category in catalogue.records.suspicious and not catalogue.states.event_of([each.text]):
+            at = f"pass_controller:{each.device_id}" if each.device_id else "log"
+            yield Observation(at, each.at, place_of(each), [each])
+
+
+def _find_past_suspicious(
+    tenant: Tenant, since: datetime, until: datetime, values: RuleValues
+) -> Iterator[Observation]:
+    words = tenant.environment.catalogue.records.suspicious
+    return _find_suspicious(tenant, find_newest(RecordFilter(since=since, until=until, categories=words)), values)
+
+
+def _find_people(tenant: Tenant, records: Sequence[History], values: RuleValues) -> Iterator[Observation]:
+    for each in records:
+        if each.device_id and (each.member_id or each.member_name):
+            yield Observation(f"pass_controller:{each.device_id}", each.at, place_of(each), [each])
+
+
+def _find_past_people(tenant: Tenant, since: datetime, until: datetime, values: RuleValues) -> Iterator[Observation]:
+    return _find_people(tenant, find_newest(RecordFilter(since=since, until=until, has_person=True)), values)
+
+
+def register() -> None:
+    add(
+        AlertKind(
+            name="refused",
+            message=_("%(subject)s: refused %(n)s times within %(minutes)s minutes, last at %(place)s."),
+            severity=Severity.WARNING,
+            settings=(
+                RuleSetting("count", _("Refusals"), 5, 2, 100),
+                RuleSetting("minutes", _("Within (minutes)"), 10, 1, 1440, is_stricter_when_larger=True),
+            ),
+            find_in_new_records=_find_refusals,
+            find_in_past=_find_past_refusals,
+        )
+    )
+    add(
+        AlertKind(
+            name="suspicious",
+            message=_("Suspicious event at %(place)s."),
+            severity=Severity.WARNING,
+            find_in_new_records=_find_suspicious,
+            find_in_past=_find_past_suspicious,
+        )
+    )
+    add(
+        AlertKind(
+            name="out_of_hours",
+            message=_("Somebody was at %(place)s out of hours."),
+            severity=Severity.WARNING,
+            is_on=False,
+            has_hours=True,
+            find_in_new_records=_find_people,
+            find_in_past=_find_past_people,
+        )
+    )

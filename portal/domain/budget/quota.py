@@ -1,0 +1,140 @@
+"""The calls that are left of the hour, for pages and the meters in the footer."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.utils.translation import gettext as _
+
+from accessapi.operations import CallClass
+from portal.base.ui import batching, frame
+from portal.domain.budget import ledger
+from portal.domain.budget.gauge_readings import GaugeReading
+from portal.domain.budget.models import Gauge
+from portal.domain.budget.priorities import Priority, reserved_above
+from tenants.access import TenantRequest
+from tenants.models import Connection
+
+
+@dataclass(frozen=True)
+class ClassQuota:
+    """One call class: counts of calls, and when more become available."""
+
+    call_class: CallClass
+    limit: int
+    used: int
+    refills_at: datetime | None
+    blocked_until: datetime | None
+
+    @property
+    def remaining(self) -> int:
+        return max(self.limit - self.used, 0)
+
+
+@dataclass(frozen=True)
+class Quota:
+    general: ClassQuota
+    device: ClassQuota
+
+
+def quota_of(connection: Connection, gauges: Iterable[Gauge] | None = None) -> Quota:
+    """Return both classes of the connection's current token, without a lock; from `gauges` if they are loaded."""
+    readings = ledger.read_gauges(connection, gauges)
+    return Quota(*(_class_quota(each, readings[each]) for each in (CallClass.GENERAL, CallClass.DEVICE)))
+
+
+def _class_quota(call_class: CallClass, reading: GaugeReading) -> ClassQuota:
+    blocked = reading.gauge.blocked_until
+    return ClassQuota(
+        call_class=call_class,
+        limit=reading.limit,
+        used=min(reading.used, reading.limit),
+        refills_at=reading.refills_at(),
+        blocked_until=blocked if reading.is_limited and blocked and blocked > reading.now else None,
+    )
+
+
+def next_call_at(connection: Connection, priority: Priority, call_class: CallClass = CallClass.GENERAL) -> datetime:
+    """Return when a call of this priority is expected to be possible, to show to people."""
+    reading = ledger.read_gauge(connection, call_class)
+    return reading.now if reading.may_call(priority) else reading.may_call_at(priority)
+
+
+def count_free_calls(connection: Connection, priority: Priority, call_class: CallClass) -> int:
+    """Return how many calls of this priority can be made now; at least one if a probe call is possible."""
+    reading = ledger.read_gauge(connection, call_class)
+    if not reading.may_call(priority):
+        return 0
+    return max(reading.limit - reading.used - reserved_above(priority, reading.limit), 1)
+
+
+def estimate_minutes(calls: int, connection: Connection, priority: Priority) -> int:
+    """Return about how many minutes `calls` general calls of this priority take, with what is left of the hour."""
+    reading = ledger.read_gauge(connection, CallClass.GENERAL)
+    return _minutes(calls, reading.limit, reading.used, priority)
+
+
+def estimate_minutes_from(seen: Quota, calls: int, priority: Priority) -> int:
+    """Return the same from a loaded quota."""
+    return _minutes(calls, seen.general.limit, seen.general.used, priority)
+
+
+def _minutes(calls: int, limit: int, used: int, priority: Priority) -> int:
+    kept = reserved_above(priority, limit)
+    free = max(limit - used - kept, 0)
+    return 0 if calls <= free else -(-60 * (calls - free) // max(limit - kept, 1))
+
+
+def quota_of_page(request: TenantRequest) -> Quota | None:
+    """Return the tenant's quota, loaded once per page; None without a working connection."""
+    connection = _connection(request)
+    if connection is None or not connection.is_connected:
+        return None
+    seen: Quota | None = getattr(request, "budget_outlook", None)
+    if seen is None:
+        seen = quota_of(connection, batching.load_rows(request, "gauges"))
+        setattr(request, "budget_outlook", seen)  # noqa: B010 - a name that the type of requests does not have
+    return seen
+
+
+def no_calls_until(request: TenantRequest, priority: Priority, call_class: CallClass) -> datetime | None:
+    """Return until when the tenant has no call of this priority; None if it has one, or has no connection."""
+    connection = _connection(request)
+    if connection is None or not connection.is_connected:
+        return None
+    reading = ledger.read_gauges(connection, batching.load_rows(request, "gauges"))[call_class]
+    return None if reading.may_call(priority) else reading.may_call_at(priority)
+
+
+def _meters(request: TenantRequest) -> dict[str, object] | None:
+    """Return the meters of both classes for the footer."""
+    seen = quota_of_page(request)
+    if seen is None:
+        return None
+    labelled = ((_("API calls left"), seen.general), (_("Device API calls left"), seen.device))
+    return {
+        "meters": [
+            {"label": label, "left": one.remaining, "limit": one.limit, "refills_at": one.refills_at}
+            for label, one in labelled
+        ]
+    }
+
+
+def _connection(request: TenantRequest) -> Connection | None:
+    return getattr(request.tenant, "connection", None)
+
+
+def _connection_number(of: Callable[[Connection], int]) -> Callable[[TenantRequest], int]:
+    """Return a function that returns a number of the tenant's connection, or -1, which finds nothing."""
+    return lambda request: of(connection) if (connection := _connection(request)) is not None else -1
+
+
+def register() -> None:
+    batching.register_query(
+        "gauges",
+        ledger.gauges,
+        connection_id=_connection_number(lambda connection: connection.pk),
+        generation=_connection_number(lambda connection: connection.token_generation),
+        first_step=_connection_number(ledger.first_step_to_read),
+    )
+    frame.register_fact("budget", _meters)

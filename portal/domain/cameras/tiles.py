@@ -1,0 +1,109 @@
+"""A camera as a tile with its latest picture, on the page of all cameras and beside its doors."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from django.db.models import Prefetch
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from accessapi.operations import CallClass
+from portal.base.ui import live_updates
+from portal.base.ui.chips import Chip
+from portal.base.ui.times import local
+from portal.base.ui.url_lookup import url_in_tenant
+from portal.domain.budget import quota
+from portal.domain.budget.priorities import Priority
+from portal.domain.cameras import refreshing
+from portal.domain.cameras.models import Camera, Picture
+from portal.domain.cameras.pictures import trouble_text
+from portal.domain.cameras.states import state_of
+from tenants.access import TenantRequest
+from tenants.roles import Permission
+
+# A picture older than this gets a clear warning.
+OLD_AFTER = timedelta(minutes=15)
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A camera with its latest picture. `problem` is why there is none, or no newer one."""
+
+    camera: Camera
+    picture: Picture | None
+    href: str
+    picture_url: str
+    problem: str
+
+    @property
+    def chip(self) -> Chip:
+        return state_of(self.camera, self.picture)
+
+    @property
+    def is_old(self) -> bool:
+        taken_at = self.picture.taken_at if self.picture else None
+        return taken_at is not None and taken_at < timezone.now() - OLD_AFTER
+
+    @property
+    def tone(self) -> str:
+        """Return the CSS class of the tile."""
+        return self.chip.tone
+
+
+def latest_pictures() -> "Prefetch[str]":
+    """Return the prefetch of the latest picture of each camera, without its bytes."""
+    rows = Picture.objects.filter(at=None).defer("content")
+    return Prefetch("pictures", rows, to_attr="latest")
+
+
+def latest_picture_of(camera: Camera) -> Picture | None:
+    """Return the latest picture of a camera that was loaded with `latest_pictures()`."""
+    return next(iter(getattr(camera, "latest", ())), None)
+
+
+def tile_of(request: TenantRequest, camera: Camera, area: str = "cameras") -> Tile:
+    """Return the tile of a camera that was loaded with `latest_pictures()`. Its addresses are those of `area`."""
+    picture = latest_picture_of(camera)
+    slug = request.tenant.slug
+    source = ""
+    if picture is not None and picture.mark:
+        source = url_in_tenant(f"{area}:picture", slug, camera.camera_id, str(picture.pk), picture.mark)
+    tile = Tile(camera, picture, url_in_tenant(f"{area}:camera", slug, camera.camera_id), source, "")
+    return replace(tile, problem=_problem_of(request, tile))
+
+
+def _problem_of(request: TenantRequest, tile: Tile) -> str:
+    """Return why a tile has no picture, or no newer one. "No calls left" is about now, not about the last request."""
+    trouble = "missing" if tile.camera.is_missing else tile.picture.trouble if tile.picture else ""
+    if trouble not in ("", "no_budget"):
+        return trouble_text(trouble)
+    until = None
+    if not tile.picture_url or tile.is_old:
+        until = quota.no_calls_until(request, Priority.WATCHED, CallClass.DEVICE)
+    if until is None:
+        return ""
+    return _("No device API calls left for pictures until %(time)s.") % {"time": f"{local(until):%H:%M}"}
+
+
+def tiles_at_door(request: TenantRequest, device_id: str) -> list[Tile]:
+    """Return the cameras of a door for people who may see them, and record that an open page shows them."""
+    if not request.access.can(Permission.CAMERAS_VIEW):
+        return []
+    rows = (
+        Camera.objects.filter(doors__contains=[device_id])
+        .order_by("name_order", "pk")
+        .prefetch_related(latest_pictures())
+    )
+    cameras = list(rows)
+    if cameras:
+        refreshing.mark_in_sight(cameras)
+    return [tile_of(request, camera) for camera in cameras]
+
+
+def version_of(tiles: Sequence[Tile]) -> str:
+    """Return the version of what tiles show."""
+    told = [
+        (each.camera.pk, each.picture_url, each.problem, each.chip, each.is_old, str(each.camera)) for each in tiles
+    ]
+    return live_updates.version_of(told)

@@ -1,0 +1,57 @@
+"""Decide from readings whether a request whose answer was lost was surely not applied.
+
+A slow service may still be working on the request, so one reading that does not find the thing proves nothing. Two
+readings that do not find it prove its absence, if the second begins at least a minute after the first. The service's
+own report that the request is over is a proof, too. A wrong rule here creates things twice. See docs/decisions/0053.
+"""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from accessapi.resources import write_moment
+from portal.domain.intents.handlers import Finding
+from portal.domain.intents.models import Intent
+
+MIN_INTERVAL = timedelta(seconds=60)
+_FIRST_MISSING_KEY = "first seen missing"
+
+
+def judge_absence(
+    intent: Intent,
+    at: datetime,
+    evidence: dict[str, Any],
+    *,
+    min_interval: timedelta = MIN_INTERVAL,
+    is_over: bool = False,
+    is_whole: bool = True,
+) -> Finding:
+    """Judge a reading that began at `at` and did not find the requested thing.
+
+    Return that it was surely not applied, or when to read again. `min_interval` is longer where the service may take
+    longer. `is_over`: the service has reported that no work on the request is left. If the list is not `is_whole`, some
+    of it could not be read: it proves nothing, and a person must decide.
+    """
+    if not is_whole:
+        return Finding(None, evidence)
+    first = first_missing_at(intent)
+    if is_over or proves_absence(first, at, min_interval=min_interval):
+        return Finding(False, evidence | ({_FIRST_MISSING_KEY: write_moment(first)} if first else {}))
+    again_at = at + min_interval + timedelta(seconds=1)
+    return Finding(None, {**evidence, _FIRST_MISSING_KEY: write_moment(first or at)}, retry_at=again_at)
+
+
+def proves_absence(first: datetime | None, at: datetime, *, min_interval: timedelta = MIN_INTERVAL) -> bool:
+    """Check whether two readings that found nothing, begun at `first` and `at`, together prove an absence."""
+    return first is not None and at - first >= min_interval
+
+
+def first_missing_at(intent: Intent) -> datetime | None:
+    """Return when the first reading began that did not find the requested thing, or None."""
+    told = (intent.result.get("evidence") or {}).get(_FIRST_MISSING_KEY)
+    return datetime.fromisoformat(told) if told else None
+
+
+def next_useful_reading_at(intent: Intent) -> datetime:
+    """Return the earliest time at which a new reading can add to what is known."""
+    first = first_missing_at(intent)
+    return first + MIN_INTERVAL if first else intent.sent_at or intent.created_at

@@ -1,0 +1,124 @@
+"""Handle posted forms that submit intents: submit once, then redirect, or show the errors in the form.
+
+An intent's pages are under /t/<tenant>/intents/, or inside an area of work whose staff see no other pages. Such an area
+mounts them for the intents with its permission (`urls.intent_urls`) and registers that here (`mount_pages`).
+"""
+
+from collections.abc import Callable, Collection
+from typing import Any, Protocol, TypeVar
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from portal.domain.intents import nonces, refusals
+from portal.domain.intents.models import Intent
+from portal.domain.intents.recording import Requester
+from portal.domain.intents.refusals import Explanation, InputNames
+from portal.domain.intents.states import NOT_APPLIED, UNDER_WAY, State
+from tenants.access import TenantRequest
+from tenants.roles import Permission
+
+_mounts: dict[str, str] = {}
+
+
+def mount_pages(of: Permission, prefix: str) -> None:
+    """Register that the pages of intents with the permission `of` have names that start with `prefix`.
+
+    The names are page, outcome, decide and stop.
+    """
+    _mounts[of.value] = prefix
+
+
+def address_of(page: str, intent: Intent) -> str:
+    """Return the URL `page` with the anchor of this intent's outcome line, so that the browser focuses it."""
+    return f"{page}#outcome-intent-{intent.pk}"
+
+
+def address_of_target(intent: Intent, route: str, name: str) -> str:
+    """Return the URL of the page `route` about the intent's target, with the anchor of its outcome line.
+
+    Return "" while the service has not returned the target's ID.
+    """
+    told_id = intent.path.get(name) or intent.result.get(name)
+    return address_of(reverse(route, args=[intent.tenant.slug, told_id]), intent) if told_id else ""
+
+
+def page_address(intent: Intent, page: str = "page") -> str:
+    """Return the URL of one of the intent's pages. Needs the tenant's slug."""
+    return reverse(f"{_mounts.get(intent.permission, 'intents:')}{page}", args=[intent.tenant.slug, intent.pk])
+
+
+T = TypeVar("T")
+#: Values for `shows`: a page that shows intents in progress and done, or intents in any state.
+UNDER_WAY_OR_DONE, ALL_STATES = (*UNDER_WAY, State.SUCCEEDED), tuple(State)
+USED_BEFORE = _("This form was already sent once. The values below have not been sent. Send it again to apply them.")
+
+
+class ErrorTarget(Protocol):
+    """A form or an object like one: it receives the reason why nothing was requested."""
+
+    def add_error(self, field: str | None, error: Any) -> None: ...
+
+
+class ErrorsAsMessages:
+    """A form that has only a button: its errors are shown as messages on the next page."""
+
+    def __init__(self, request: HttpRequest) -> None:
+        self._request = request
+
+    def add_error(self, field: str | None, error: Any) -> None:
+        messages.error(self._request, str(error))
+
+
+def submit_once(request: TenantRequest, form: ErrorTarget, act: Callable[..., T]) -> T | None:
+    """Return the result of `act(by=…, nonce=…)` for a posted form: the same result if it is posted again.
+
+    Return None when nothing was requested; the form then shows why.
+    """
+    try:
+        return act(by=Requester.from_request(request), nonce=nonces.check_nonce(request))
+    except nonces.NotSubmitted as reason:
+        reason.add_to(form)
+        return None
+
+
+def redirect_or_show_errors(
+    form: Any,
+    intent: Intent,
+    *,
+    body: Any,
+    to: str | Callable[[Intent], str],
+    inputs: InputNames,
+    explain: Callable[[Intent], Explanation | None] = lambda intent: None,
+    shows: Collection[State] = (State.SUCCEEDED,),
+) -> HttpResponse | None:
+    """Return the redirect after an intent that sends `body`, or None to show the form again.
+
+    The redirect goes to `to` when the intent's state is in `shows`, otherwise to the intent's own page. The form is
+    shown again, with its input kept, in two cases. It was sent before with other values (the back button). Or nothing
+    was changed: the reason is shown beside one of the `inputs` (the area can `explain` it), and `form.refused` is the
+    intent.
+    """
+    if intent.body != body:
+        form.add_error(None, USED_BEFORE)
+        return None
+    if intent.state in NOT_APPLIED:
+        refusals.show_in_form(form, intent, inputs, explain(intent))
+        form.refused = intent
+        return None
+    page = "" if intent.state not in shows else to if isinstance(to, str) else to(intent)
+    return redirect(page or page_address(intent))
+
+
+def submit_and_redirect(
+    request: TenantRequest, form: ErrorTarget, act: Callable[..., Intent], **on: Any
+) -> HttpResponse | None:
+    """Submit one intent (`submit_once`) and return the result of `redirect_or_show_errors`.
+
+    `on` are the arguments of `redirect_or_show_errors`. None: show the form again.
+    """
+    intent = submit_once(request, form, act)
+    return None if intent is None else redirect_or_show_errors(form, intent, **on)

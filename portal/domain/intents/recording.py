@@ -1,0 +1,158 @@
+"""Record an intent and its audit row in one transaction, before anything is sent."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Required, TypedDict, Unpack
+
+from django.db import IntegrityError, transaction
+from django.db import connection as database
+
+from accessapi.client import Image
+from accessapi.operations import Delivery
+from portal.base.timers.clock import database_now
+from portal.domain.budget.priorities import Priority
+from portal.domain.intents.models import Enclosure, Intent
+from portal.domain.intents.nonces import Nonce
+from portal.domain.intents.states import PHYSICAL_SECONDS, Reason
+from tenants import audit
+from tenants.access import TenantRequest
+from tenants.models import SupportSession, Tenant, User
+from tenants.roles import Permission
+from tenants.wording import Sentence
+
+QUEUES = {Priority.DOORS: "doors", Priority.PEOPLE: "interactive", Priority.JOBS: "bulk", Priority.SYNC: "sync"}
+
+
+class AuditAuthor(TypedDict):
+    """The author of an audit row: arguments of `audit.record`."""
+
+    tenant: Tenant
+    by: User
+    support_session: SupportSession | None
+
+
+@dataclass(frozen=True)
+class Requester:
+    """The person who makes a request, with the tenant and the support session, if any."""
+
+    tenant: Tenant
+    user: User
+    support_session: SupportSession | None = None
+
+    @classmethod
+    def from_request(cls, request: TenantRequest) -> "Requester":
+        return cls(request.tenant, request.user, request.access.support_session)
+
+    @property
+    def audit_author(self) -> AuditAuthor:
+        """Return the author for the audit log: `audit.record(**by.audit_author, …)`."""
+        return {"tenant": self.tenant, "by": self.user, "support_session": self.support_session}
+
+
+class IntentDetails(TypedDict, total=False):
+    """The details of a request to the service.
+
+    `before` and `after` are stored in the audit log unencrypted: leave secrets out or mask them. `body` is stored
+    encrypted. The audit log takes the title without names that must be erasable. `image` is sent as the body of
+    operations that take one; `body` then only describes it. A `held` intent is a second step: it is not due before
+    `actions.release` confirms the first. An `automatic` intent needs the permissions of `by`, but is recorded as the
+    portal's.
+    """
+
+    by: Required[Requester]
+    permission: Required[Permission]
+    operation: Required[str]
+    title: Required[Sentence | str]
+    nonce: Required[Nonce]
+    target: str
+    path: Mapping[str, str]
+    body: Mapping[str, Any] | None
+    before: Mapping[str, Any] | None
+    after: Mapping[str, Any] | None
+    snapshot: Any
+    priority: Priority
+    image: Image
+    held: bool
+    automatic: bool
+
+
+def record_intent(**asked: Unpack[IntentDetails]) -> tuple[Intent, bool]:
+    """Return the intent of this nonce, and whether it is new. The same nonce returns the first one, unchanged."""
+    intent = _build_intent(asked)
+    try:
+        with transaction.atomic():
+            if intent.is_physical:
+                lock_target(intent.tenant, intent.target)
+            intent.save(force_insert=True)
+            if (image := asked.get("image")) is not None:
+                enclosed = Enclosure(intent=intent, content=image.content, content_type=image.content_type)
+                enclosed.save(force_insert=True)
+            audit.record(
+                tenant=intent.tenant,
+                action=intent.operation,
+                target=intent.target,
+                summary=intent.summary,
+                before=asked.get("before"),
+                after=asked.get("after"),
+                intent_id=str(intent.pk),
+                **audit_actor(intent),
+            )
+    except IntegrityError:
+        return Intent.objects.get(nonce=intent.nonce), False
+    return intent, True
+
+
+def lock_target(tenant: Tenant, target: str) -> None:
+    """Let only this transaction record intents for this door or key box until it ends. Waits for the lock.
+
+    So the newest command has the highest number. A transaction that first looks for it, then records its own, cannot
+    miss one.
+    """
+    with database.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"{tenant.pk}:{target}"])
+
+
+def _build_intent(asked: IntentDetails) -> Intent:
+    by, title, nonce = asked["by"], asked["title"], asked["nonce"]
+    stated = by.tenant.environment.catalogue.find(asked["operation"])
+    priority, held = asked.get("priority", Priority.PEOPLE), asked.get("held", False)
+    return Intent(
+        tenant=by.tenant,
+        nonce=nonce.value,
+        operation=stated.name,
+        delivery=str(stated.delivery),
+        target=asked.get("target", ""),
+        title=title,
+        audit_title=_title_without_names(title),
+        path=dict(asked.get("path") or {}),
+        body=asked.get("body"),
+        snapshot=asked.get("snapshot"),
+        by=by.user,
+        support_session=by.support_session,
+        automatic=asked.get("automatic", False),
+        permission=asked["permission"].value,
+        priority=priority,
+        queue=QUEUES[priority],
+        deadline=_deadline(stated.delivery, nonce.clicked_at),
+        **({"due_at": None, "reason": Reason.STEP_BEFORE} if held else {}),
+    )
+
+
+def audit_actor(intent: Intent) -> dict[str, Any]:
+    """Return the author that the audit log names for an intent and its outcome."""
+    if intent.automatic:
+        return {"by": None, "by_label": audit.PORTAL_ACTOR}
+    return {"by": intent.by, "support_session": intent.support_session}
+
+
+def _title_without_names(title: Sentence | str) -> Sentence | str:
+    unnamed = title.without_names if isinstance(title, Sentence) else title
+    return "" if unnamed == title else unnamed
+
+
+def _deadline(delivery: Delivery, clicked_at: datetime | None) -> datetime | None:
+    if delivery != Delivery.PHYSICAL:
+        return None
+    now = database_now()
+    return min(now, clicked_at or now) + timedelta(seconds=PHYSICAL_SECONDS)

@@ -1,0 +1,236 @@
+"""Executor for bulk requests of at most 1,000 members and 4 MB, one after another, each sent once.
+
+Just before sending, rows are compared with the mirror. Part, rows and intent are written in one transaction. The
+intent's nonce is built from the job and the part's number, so a repetition never creates a second intent for a part.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from django.db import connection as database
+from django.db.models import F, Max, Q, QuerySet
+
+from accessapi.encoding import encode_json
+from accessapi.operations import Delivery
+from portal.domain.budget.priorities import Priority
+from portal.domain.intents.actions import Requester, submit
+from portal.domain.intents.models import Intent, target_of
+from portal.domain.intents.nonces import Nonce
+from portal.domain.intents.states import FINAL, UNDER_WAY
+from portal.domain.jobs import kinds, member_reading, reconciling, results, row_storage
+from portal.domain.jobs.kinds import AlreadyApplied, LeaveUnchanged, RowDecision, Send, Skip
+from portal.domain.jobs.models import Job, Part, Row
+from portal.domain.jobs.reconciling import take_snapshot
+from portal.domain.jobs.states import SENDING, Action, NextStep, PartState, RowState
+from portal.domain.mirror.fields.members import CODE, MEMBER
+from portal.domain.mirror.models import Member
+from portal.domain.mirror.text_folding import fold
+from tenants.models import current_tenant
+from tenants.roles import Permission
+from tenants.scope import current_tenant_id
+from tenants.wording import Sentence, coded_sentence
+
+OPERATIONS = {
+    Action.DELETE: "bulk_delete_members",
+    Action.UPDATE: "bulk_update_members",
+    Action.CREATE: "bulk_create_members",
+}
+_PART_TITLES = {Action.DELETE: "job.deletes", Action.UPDATE: "job.changes", Action.CREATE: "job.creates"}
+# The length of {"members":[]}: each member adds its own JSON and a comma.
+_EMPTY_BODY_BYTES = len(b'{"members":[]}')
+# The first number of this module's advisory locks; no other module uses it.
+_LOCK = int.from_bytes(b"bulk", "big")
+# When to check again without a notification, in case the end of a request was missed. Readings are waited for.
+_CHECK_AGAIN_AFTER = {PartState.OPEN: timedelta(seconds=20), PartState.READING: timedelta(seconds=5)}
+
+
+def wait(job: Job) -> timedelta | None:
+    """Return how long to wait for the current request before the next check; None: its part is settled."""
+    part = Part.objects.filter(job=job).exclude(state=PartState.CLOSED).first()
+    return None if part is None or _settle_if_ended(job, part) else _CHECK_AGAIN_AFTER[PartState(part.state)]
+
+
+def send(job: Job) -> NextStep:
+    """Record the next request of a running job. The caller has locked the job's row."""
+    _lock_tenant()
+    later = False
+    for action in SENDING:
+        while waiting := list(_waiting(job, action)[: job.part_rows]):
+            ready = member_reading.ready_rows(job, _without_busy_members(job, waiting))
+            if ready is None:
+                return NextStep.WORK
+            if not ready:
+                later = True
+                break
+            rows = _within_size_limit(job, check_before_sending(job, action, ready))
+            if rows:
+                _send(job, action, rows)
+                return NextStep.SENT
+    return NextStep.LATER if later else NextStep.NOTHING
+
+
+def work(job_id: int) -> None:
+    """Read the members that the next request needs."""
+    member_reading.read_members(job_id)
+
+
+def _settle_if_ended(job: Job, part: Part) -> bool:
+    """Settle the part if its request has ended. Return whether it is settled.
+
+    Also finds ended requests whose notification was lost or whose process ended.
+    """
+    if part.state == PartState.OPEN and part.intent_id is not None:
+        intent = Intent.objects.get(pk=part.intent_id)
+        if intent.state in FINAL:
+            results.settle_part(job, part, intent)
+            part.refresh_from_db()
+    if part.state == PartState.READING:
+        reconciling.reconcile_part(job, part)
+    return part.state == PartState.CLOSED
+
+
+def _waiting(job: Job, action: Action) -> QuerySet[Row]:
+    return Row.objects.filter(job=job, state=RowState.PENDING, action=action).order_by("line")
+
+
+def _lock_tenant() -> None:
+    """Let no other job of the tenant record a request until the transaction ends.
+
+    So each job sees which members the requests of the others are about.
+    """
+    with database.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_LOCK, current_tenant_id()])
+
+
+def is_under_way(member_id: str) -> bool:
+    """Return whether an unfinished request of a job is about this member: its effect is not known yet."""
+    return Row.objects.filter(_in_open_part(), state=RowState.SENT, member_id=member_id).exists()
+
+
+def _in_open_part() -> Q:
+    return Q(part__in=Part.objects.exclude(state=PartState.CLOSED))
+
+
+def _without_busy_members(job: Job, rows: list[Row]) -> list[Row]:
+    """Leave out members that another unfinished request is about: its effect is not known yet."""
+    busy = Row.objects.filter(_in_open_part(), state=RowState.SENT).exclude(part__job=job).exclude(member_id="")
+    taken = set(busy.values_list("member_id", flat=True))
+    single = Intent.objects.filter(state__in=UNDER_WAY, delivery=Delivery.SET, target__startswith="member:")
+    targets = set(single.values_list("target", flat=True))
+    return [row for row in rows if row.member_id not in taken and target_of("member", row.member_id) not in targets]
+
+
+def member_body(row: Row) -> dict[str, Any]:
+    """Return the row as an item of the request's members."""
+    if row.action == Action.DELETE:
+        return {"member_id": row.member_id}
+    body: dict[str, Any] = row.content["body"]
+    return {"member_id": row.member_id, **body} if row.action == Action.UPDATE else body
+
+
+def _within_size_limit(job: Job, rows: Sequence[Row]) -> list[Row]:
+    """Return the first rows that fit in the size limit of a request; at least one."""
+    catalogue = current_tenant().environment.catalogue
+    taken: list[Row] = []
+    size = _EMPTY_BODY_BYTES
+    for row in rows:
+        operation = catalogue.find(OPERATIONS[Action(row.action)])
+        size += len(encode_json(operation, {"members": [member_body(row)]}, catalogue.shapes)) - _EMPTY_BODY_BYTES + 1
+        if taken and size > job.part_bytes:
+            break
+        taken.append(row)
+    return taken
+
+
+def _send(job: Job, action: Action, rows: list[Row]) -> Part:
+    last = Part.objects.filter(job=job).aggregate(last=Max("ordinal"))["last"]
+    part = Part.objects.create(job=job, ordinal=(last or 0) + 1, action=action, rows=len(rows))
+    for position, row in enumerate(rows):
+        row.position = position
+    Row.objects.bulk_update(rows, ["position"], batch_size=500)
+    Row.objects.filter(pk__in=[row.pk for row in rows]).update(
+        state=RowState.SENT, part=part, attempts=F("attempts") + 1, code="", detail="", problems=[]
+    )
+    family = kinds.kind_of(job).family
+    part.intent = submit(
+        inline=False,
+        by=Requester(current_tenant(), job.by, job.support_session),
+        permission=Permission(job.permission),
+        operation=OPERATIONS[action],
+        target=f"{family}:{job.pk}",
+        title=_title(job, part),
+        body={"members": [member_body(row) for row in rows]},
+        snapshot=take_snapshot(rows) if action == Action.CREATE else None,
+        nonce=Nonce(f"{family}-{job.pk}-part-{part.ordinal}"),
+        priority=Priority.JOBS,
+    )
+    part.save(update_fields=["intent"])
+    Job.objects.filter(pk=job.pk).update(reading_since=None)
+    return part
+
+
+def _title(job: Job, part: Part) -> Sentence:
+    what = coded_sentence(_PART_TITLES[Action(part.action)], n=part.rows)
+    return coded_sentence("job.part", job=kinds.kind_of(job).title_of(job), what=what, part=part.ordinal)
+
+
+def check_before_sending(job: Job, action: Action, rows: list[Row]) -> list[Row]:
+    """Return the rows to send, with their bodies. Rows that are left out are settled with a reason."""
+    if action == Action.CREATE:
+        return _without_new_duplicates(rows)
+    look = kinds.kind_of(job).decide_rows
+    return rows if look is None else _apply_decisions(job, rows, look(job, rows))
+
+
+def _apply_decisions(job: Job, rows: list[Row], verdicts: Mapping[int, RowDecision]) -> list[Row]:
+    send: list[Row] = []
+    settled: list[Row] = []
+    rewritten, noted = [], []
+    for row in rows:
+        verdict = verdicts.get(row.pk)
+        if verdict is not None and verdict.note_code:  # keep the note for after the row was sent
+            row.notes = [["", verdict.note_code, {"at_start": True}]]
+            noted.append(row)
+        match verdict:
+            case LeaveUnchanged():
+                row.state, row.problems = RowState.KEPT, [["", verdict.reason_code, {}]]
+            case Skip():
+                row.state, row.problems = RowState.FAILED, [[verdict.field, verdict.reason_code, verdict.facts]]
+            case AlreadyApplied():
+                row.state, row.problems = RowState.SUCCEEDED, [["", verdict.reason_code, {}]]
+            case Send():
+                row.content = {**row.content, "body": verdict.body, "old": verdict.old}
+                rewritten.append(row)
+        (send if isinstance(verdict, Send | None) else settled).append(row)
+    Row.objects.bulk_update(noted, ["notes"], batch_size=500)
+    Row.objects.bulk_update(settled, ["state", "problems"], batch_size=500)
+    row_storage.rewrite_rows(job, rewritten)
+    return send
+
+
+def _without_new_duplicates(rows: list[Row]) -> list[Row]:
+    """Leave out new members whose code another member got after the check: they would be duplicates."""
+    keys = {fold(row.content["code"]) for row in rows if row.content["code"]}
+    taken = set(Member.objects.filter(gone_at__isnull=True, code_key__in=keys).values_list(CODE.name, flat=True))
+    late = [row.pk for row in rows if row.content["code"] and row.content["code"] in taken]
+    Row.objects.filter(pk__in=late).update(state=RowState.FAILED, problems=[[CODE.name, "appeared", {}]])
+    return [row for row in rows if row.pk not in late]
+
+
+def compare_with_lists(job: Job, rows: Sequence[Row]) -> Mapping[int, RowDecision]:
+    """Return decisions for kinds that change values shown in lists: skip rows whose former values changed."""
+    members = {m.member_id: m for m in Member.objects.filter(member_id__in=[row.member_id for row in rows])}
+    looks = {row.pk: _compare_row(row, members.get(row.member_id)) for row in rows}
+    return {pk: look for pk, look in looks.items() if look is not None}
+
+
+def _compare_row(row: Row, member: Member | None) -> RowDecision | None:
+    if member is None or member.gone_at is not None:
+        return AlreadyApplied() if row.action == Action.DELETE else Skip("gone")
+    present, content = MEMBER.written_values(member), row.content
+    old, body = content["old"], content["body"]
+    if row.action != Action.DELETE and all(MEMBER.is_same(name, value, present[name]) for name, value in body.items()):
+        return AlreadyApplied()
+    changed = [name for name, value in old.items() if not MEMBER.is_same(name, value, present[name])]
+    return Skip("meanwhile", field=changed[0]) if changed else None

@@ -1,0 +1,191 @@
+"""Tables of a long job: the job, its rows, and the parts that are sent as requests."""
+
+from collections.abc import Mapping
+
+from django.conf import settings
+from django.db import models
+from django.db.models.functions import Now
+
+from portal.domain.intents.models import Intent
+from portal.domain.jobs.states import Action, Halt, JobState, PartState, RowState
+from portal.domain.mirror.models import Member
+from tenants.models import SupportSession, TenantModel
+from tenants.vault import EncryptedBytes, EncryptedJSON
+from tenants.wording import SentenceField
+
+
+class Job(TenantModel):
+    """One job. `kind` is a registered kind (`kinds.py`), `options` are that kind's own, without secrets.
+
+    `part_rows` and `part_bytes` shrink when the service finds a request too large. `due_at` is the job's timer. `lease`
+    excludes a worker of the dry run that was replaced; `reading_until` is the same for a worker that reads members.
+    `looked_at` counts the rows that a dry run has checked, `reads` the single reads made. `size`: the members that a
+    job was opened for; `unchanged`: the chosen members left out because nothing would change. `starts_at`: when a
+    scheduled job starts. `headings`: the columns of the cells in its rows. Personal data is erased (`erased_at`) some
+    time after `last_end`, the latest time that a row is about.
+    """
+
+    kind = models.CharField(max_length=20)
+    title = SentenceField(blank=True, default="")
+    options = models.JSONField(default=dict)
+    permission = models.CharField(max_length=40)
+    retry_of = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="retries")
+    undo_of = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="undone_by")
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    support_session = models.ForeignKey(SupportSession, null=True, on_delete=models.PROTECT, related_name="+")
+    language = models.CharField(max_length=10, default="en")
+
+    state = models.CharField(max_length=10, choices=JobState, default=JobState.DRAFT)
+    halt = models.CharField(max_length=12, choices=Halt, blank=True, default="")
+    # Why it cannot run, as a code with facts.
+    problem = models.JSONField(default=dict)
+    headings = EncryptedJSON(null=True)
+    looked_at = models.PositiveIntegerField(default=0)
+    size = models.PositiveIntegerField(default=0)
+    unchanged = models.PositiveIntegerField(default=0)
+    part_rows = models.PositiveIntegerField(default=0)
+    part_bytes = models.PositiveIntegerField(default=0)
+
+    created_at = models.DateTimeField(db_default=Now())
+    checked_at = models.DateTimeField(null=True)
+    starts_at = models.DateTimeField(null=True)
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    stop_asked = models.BooleanField(default=False)
+    due_at = models.DateTimeField(null=True)
+    lease = models.UUIDField(null=True)
+
+    reads = models.PositiveIntegerField(default=0)
+    reading_until = models.DateTimeField(null=True)
+    # When reading for the next request began, and until when there are no API calls for it.
+    reading_since = models.DateTimeField(null=True)
+    blocked_until = models.DateTimeField(null=True)
+
+    last_end = models.DateTimeField(null=True)
+    erased_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["tenant", "-id"], name="bulk_newest"),
+            models.Index(fields=["due_at"], name="bulk_due", condition=models.Q(due_at__isnull=False)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.pk}: {self.state}"
+
+
+class Part(TenantModel):
+    """Up to 1,000 rows in one bulk request. `ordinal` and the job identify its intent: none is ever sent twice.
+
+    `readings` counts complete lists read since the answer was lost, `read_until` is when the last of them began.
+    """
+
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="parts")
+    ordinal = models.PositiveIntegerField()
+    action = models.CharField(max_length=10, choices=Action)
+    rows = models.PositiveIntegerField()
+    intent = models.ForeignKey(Intent, null=True, on_delete=models.PROTECT, related_name="+")
+    state = models.CharField(max_length=8, choices=PartState, default=PartState.OPEN)
+    # The service has finished the request, so one later reading shows everything that it did.
+    ended = models.BooleanField(default=False)
+    readings = models.PositiveSmallIntegerField(default=0)
+    lost_at = models.DateTimeField(null=True)
+    read_until = models.DateTimeField(null=True)
+    seen = models.IntegerField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["job", "ordinal"], name="bulk_one_part"),
+            models.UniqueConstraint(
+                fields=["job"], name="bulk_one_part_at_a_time", condition=~models.Q(state=PartState.CLOSED)
+            ),
+        ]
+
+
+class Row(TenantModel):
+    """One member of a job, or one `line` of a file. `content` is encrypted, and null after it was erased.
+
+    `content` is {"name", "code": for people; "body": the specification's names and values; "old": {field: value} of an
+    update}, or what a kind that submits single rows (`row_executor.py`) stores; `intent` is the one submitted for it.
+    `attempts` counts the requests that had the row or, for single rows, the intents that were surely not sent.
+    `problems` (why refused) and `notes` are [[field, code, {facts}], …] without values. `read_at`: when this job read
+    the member singly, null when it must be read again; `faults` counts the failed readings.
+    """
+
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="rows")
+    line = models.PositiveIntegerField()
+    action = models.CharField(max_length=10, choices=Action)
+    state = models.CharField(max_length=10, choices=RowState, default=RowState.CHECKED)
+    member_id = models.TextField(blank=True, default="", db_collation="C")
+    content = EncryptedJSON(null=True)
+    problems = models.JSONField(default=list)
+    notes = models.JSONField(default=list)
+    code = models.CharField(max_length=20, blank=True, default="")
+    detail = models.TextField(blank=True, default="")
+    part = models.ForeignKey(Part, null=True, on_delete=models.SET_NULL, related_name="+")
+    position = models.PositiveIntegerField(null=True)
+    intent = models.ForeignKey(Intent, null=True, on_delete=models.PROTECT, db_index=False, related_name="+")
+    attempts = models.PositiveSmallIntegerField(default=0)
+    read_at = models.DateTimeField(null=True)
+    faults = models.PositiveSmallIntegerField(db_default=0)
+    # The job that sends this row again: at most one.
+    retried_in = models.ForeignKey(Job, null=True, on_delete=models.SET_NULL, related_name="+")
+
+    # The groups' names by ID, set by a table.
+    group_names: Mapping[str, str]
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["job", "line"], name="bulk_one_row_a_line")]
+        indexes = [
+            models.Index(fields=["job", "state", "action", "line"], name="bulk_row_by_state"),
+            models.Index(fields=["part", "position"], name="bulk_row_of_part", condition=models.Q(part__isnull=False)),
+            models.Index(fields=["intent"], name="bulk_row_of_intent", condition=models.Q(intent__isnull=False)),
+            # Past and pending jobs of a member, newest first.
+            models.Index(fields=["tenant", "member_id", "-id"], name="bulk_row_of_member"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.job_id}/{self.line}: {self.state}"
+
+
+class ExportPart(TenantModel):
+    """A part of a job's file (`portal.domain.jobs.file_executor`): `rows` rows, and `place`, their end position.
+
+    `body` is compressed and encrypted; `size` is its length before.
+    """
+
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, db_index=False, related_name="+")
+    number = models.PositiveIntegerField()
+    rows = models.PositiveIntegerField()
+    size = models.PositiveIntegerField()
+    place = models.JSONField(null=True)
+    last = models.BooleanField()
+    body = EncryptedBytes()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["job", "number"], name="bulk_one_exportpart")]
+
+    def __str__(self) -> str:
+        return f"{self.job_id}: part {self.number} of {self.rows} rows"
+
+
+class Suspension(TenantModel):
+    """The end of use that a suspension set for a member, and the end before it (`portal.domain.jobs.suspensions`).
+
+    It is deleted with the member, in the database, because the mirror deletes members in SQL.
+    """
+
+    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, db_index=False)
+    member = models.ForeignKey(Member, on_delete=models.CASCADE, db_constraint=False, db_index=False, related_name="+")
+    ends_at = models.DateTimeField()
+    former_end = models.DateTimeField(null=True)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField(db_default=Now())
+    why = models.CharField(max_length=200, blank=True, default="")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["member", "ends_at"], name="bulk_suspension_once")]
+        indexes = [models.Index(fields=["tenant", "member", "ends_at"], name="bulk_suspension_of")]
+
+    def __str__(self) -> str:
+        return f"{self.member_id} {self.ends_at:%Y-%m-%d %H:%M}"

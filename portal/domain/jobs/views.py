@@ -1,0 +1,274 @@
+"""Views of a job: show, start, follow, stop, continue, decide, retry, undo and discard it.
+
+An area of work describes its own pages in `JobPages` and mounts them with `job_urls`.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import URLPattern, path, register_converter
+from django.urls.converters import StringConverter, get_converters
+from django.utils.functional import Promise
+from django.utils.translation import get_language, gettext_lazy, ngettext
+from django.utils.translation import gettext as _
+from django_htmx.http import HttpResponseClientRefresh
+
+from portal.base.files.writing import REASON_HEADINGS, is_reason_heading, send_file
+from portal.base.ui.outcome_lines import Progress
+from portal.base.ui.url_lookup import get_row_or_404, is_row_number
+from portal.domain.intents.recording import Requester
+from portal.domain.jobs import actions, kinds, queries, words
+from portal.domain.jobs.models import Job
+from portal.domain.jobs.pages import progress_of
+from portal.domain.jobs.states import ALIVE, JobState, RowState
+from portal.domain.mirror.fields.field import SheetColumn
+from tenants.access import TenantRequest, View, tenant_view
+from tenants.connections.service_clients import current_connection
+from tenants.roles import Permission, Proof
+
+#: The headings (line 0), then these lines of a job's file as uploaded, each with its number.
+UploadedCells = Callable[[Job, set[int]], Iterator[tuple[int, list[str]]]]
+
+
+FindJob = Callable[..., Job]
+RepeatJob = Callable[..., Job | None]
+JobView = Callable[..., HttpResponseBase]
+_DISCARDED_TEXT = gettext_lazy("Discarded. Nothing was sent.")
+
+
+def job_finder(family: str, *related: str) -> FindJob:
+    """Return a function that finds a family's job, with its `related` rows. It raises Http404 for other jobs."""
+
+    def find(_request: TenantRequest, job_id: int) -> Job:
+        known = queries.with_problem_flags(Job.objects.all()).select_related(
+            "by", "tenant__environment", "retry_of", *related
+        )
+        return get_row_or_404(known.filter(kind__in=kinds.kinds_in_family(family)), pk=job_id)
+
+    return find
+
+
+@dataclass(frozen=True)
+class JobPages:
+    """The settings of an area for the pages of its jobs.
+
+    - `permission`: needed to see them; an action on a job needs the job's own permission.
+    - `find_job(request, **address)`: the job at this URL; raises Http404 if there is none.
+    - `show_job(request, job)`: the job's page, by its state.
+    - `home_address(job)`: where people go after it was discarded; `discarded_text` is shown there.
+    - `proof`: the proof of identity needed to start, continue, retry and undo a job.
+    - `reason_not_to_start(request, job)`: why it cannot start with the posted values; "" if it can. With a reason, the
+      page is shown again with these values.
+    - `retry`, `undo`, `discard`: an area's own versions of these actions, called like those of `actions`.
+    - `describe_progress(job)`: the job's progress, if it does not depend on its rows.
+    - `uploaded_cells(job, lines)`: the headings (line 0) and these lines of the job's file as uploaded; `sheet_title`
+      is the sheet's name in the file of rows to correct.
+    """
+
+    permission: Permission
+    find_job: FindJob
+    show_job: Callable[[TenantRequest, Job], HttpResponseBase]
+    home_address: Callable[[Job], str]
+    proof: Proof = Proof.LONG
+    discarded_text: str | Promise = _DISCARDED_TEXT
+    reason_not_to_start: Callable[[TenantRequest, Job], str] = lambda _request, _job: ""
+    retry: RepeatJob = actions.retry
+    undo: RepeatJob = actions.undo
+    discard: Callable[..., bool] = actions.discard
+    describe_progress: Callable[[Job], Progress] = progress_of
+    uploaded_cells: UploadedCells = lambda _job, _lines: iter(())
+    sheet_title: str = ""
+
+
+def page(pages: JobPages, request: TenantRequest, job: Job) -> HttpResponseBase:
+    return pages.show_job(request, job)
+
+
+def progress(pages: JobPages, request: TenantRequest, job: Job) -> HttpResponse:
+    """Render the progress alone, for polling; the whole page reloads when the job has ended."""
+    if job.state != JobState.MAPPED and job.state not in ALIVE:
+        return HttpResponseClientRefresh()
+    return render(request, "components/progress.html", {"progress": pages.describe_progress(job)})
+
+
+def download_failed_rows(pages: JobPages, request: TenantRequest, job: Job, kind: str) -> HttpResponseBase:
+    """Return a file of the rows that were not applied, as they were uploaded, each with its reason."""
+    said = _reasons(job)
+    if not said:
+        raise Http404
+    record = partial(actions.record_download, by=Requester.from_request(request), job=job, rows=len(said))
+    lines = _correction_lines(pages.uploaded_cells(job, set(said)), said)
+    # Named like the uploaded file, without its extension.
+    stem = re.sub(r"\.(csv|xlsx|tsv|txt)\Z", "", str(job.title), flags=re.IGNORECASE)[:80]
+    return send_file(
+        request,
+        lines,
+        kind=kind,
+        name=f"{stem}-to-correct",
+        title=pages.sheet_title,
+        record=record,
+        is_for_reimport=True,
+    )
+
+
+def _reasons(job: Job) -> dict[int, str]:
+    """Return the reason by line, for every row that was not applied."""
+    said: dict[int, str] = {}
+    for row in queries.rows_not_applied(job).select_related("intent").order_by("line").iterator(chunk_size=2000):
+        why = words.describe_row(row, job)
+        if not why and row.state == RowState.STOPPED:
+            why = [str(RowState.STOPPED.label)]
+        said[row.line] = "; ".join(why)
+    return said
+
+
+def _correction_lines(cells: Iterator[tuple[int, list[str]]], said: Mapping[int, str]) -> Iterator[list[str]]:
+    """Yield the uploaded columns of these lines, unchanged, with the reason in a last column.
+
+    A later upload ignores that column.
+    """
+    heading = REASON_HEADINGS["ja" if (get_language() or "").startswith("ja") else "en"]
+    kept: list[int] = []
+    for line, texts in cells:
+        if line == 0:
+            kept = [place for place, name in enumerate(texts) if not is_reason_heading(name)]
+        shown = [texts[place] if place < len(texts) else "" for place in kept]
+        yield [*shown, said[line] if line else heading]
+
+
+def start(pages: JobPages, request: TenantRequest, job: Job) -> HttpResponseBase:
+    refusal = pages.reason_not_to_start(request, job) if job.state == JobState.CHECKED else ""
+    if refusal:
+        messages.error(request, refusal)
+        answer = pages.show_job(request, job)
+        answer.status_code = 422
+        return answer
+    if not current_connection().is_connected:
+        messages.error(request, _("The tenant is not connected to the service. Nothing was sent."))
+    elif not actions.start(
+        by=Requester.from_request(request), job=job, should_send_duplicates="doubles" in request.POST
+    ):
+        messages.info(request, _("It has already started, or there is nothing to start."))
+    return redirect(kinds.page_address(job))
+
+
+def _action_view(act: Callable[[JobPages], Callable[..., Job | bool | None]], nothing_done_text: Promise) -> JobView:
+    """Return a view that calls `act` and redirects to the job that it returns, or to the same job.
+
+    `nothing_done_text` is shown when it did nothing.
+    """
+
+    def do(pages: JobPages, request: TenantRequest, job: Job) -> HttpResponse:
+        done = act(pages)(by=Requester.from_request(request), job=job)
+        if not done:
+            messages.info(request, str(nothing_done_text))
+        return redirect(kinds.page_address(done if isinstance(done, Job) else job))
+
+    return do
+
+
+stop = _action_view(lambda _pages: actions.stop, gettext_lazy("It is no longer running."))
+continue_job = _action_view(lambda _pages: actions.continue_job, gettext_lazy("It is not stopped."))
+retry = _action_view(lambda pages: pages.retry, gettext_lazy("There are no rows to retry."))
+undo = _action_view(lambda pages: pages.undo, gettext_lazy("It cannot be undone, or was undone already."))
+
+
+def decide(pages: JobPages, request: TenantRequest, job: Job) -> HttpResponse:
+    verdict, _colon, row = request.POST.get("decision", "").partition(":")
+    if verdict not in ("yes", "no") or not (row == "all" or is_row_number(row)):
+        messages.error(request, _("Choose whether it was applied. Nothing was recorded."))
+        return redirect(kinds.page_address(job))
+    rows = None if row == "all" else [int(row)]
+    count = actions.decide(by=Requester.from_request(request), job=job, rows=rows, applied=verdict == "yes")
+    messages.success(request, ngettext("%(n)d row decided.", "%(n)d rows decided.", count) % {"n": count})
+    return redirect(kinds.page_address(job))
+
+
+def discard(pages: JobPages, request: TenantRequest, job: Job) -> HttpResponse:
+    if not pages.discard(by=Requester.from_request(request), job=job):
+        messages.error(request, _("It has already started, so it is kept as a record."))
+        return redirect(kinds.page_address(job))
+    messages.success(request, str(pages.discarded_text))
+    return redirect(pages.home_address(job))
+
+
+def template_view(permission: Permission, cells: Iterable[SheetColumn], name: str) -> View:
+    """Return a view of an empty spreadsheet with all headings and one example line."""
+
+    @tenant_view(permission)
+    def view(request: TenantRequest, language: str, kind: str) -> HttpResponseBase:
+        place = 1 if language == "ja" else 0
+        lines = [[cell.headings[place] for cell in cells], [cell.example[place] for cell in cells]]
+        return send_file(
+            request, lines, kind=kind, name=f"{name}-{language}", title=name, record=None, is_for_reimport=True
+        )
+
+    return view
+
+
+def job_view(pages: JobPages, show: JobView) -> View:
+    """Return a view that shows a job."""
+
+    @tenant_view(pages.permission)
+    def view(request: TenantRequest, kind: str = "", **address: Any) -> HttpResponseBase:
+        return show(pages, request, pages.find_job(request, **address), **({"kind": kind} if kind else {}))
+
+    return view
+
+
+def job_action_view(pages: JobPages, act: JobView) -> View:
+    """Return a view of an action on a job, for those with the job's permission."""
+    proof = pages.proof if act in (start, continue_job, retry, undo) else Proof.NONE
+
+    @tenant_view(pages.permission, methods=["POST"], proof=proof)
+    def view(request: TenantRequest, **address: Any) -> HttpResponseBase:
+        job = pages.find_job(request, **address)
+        request.access.check(job.permission)
+        return act(pages, request, job)
+
+    return view
+
+
+for name, regex in (("sheet", "csv|xlsx"), ("spoken", "en|ja")):
+    if name not in get_converters():
+        register_converter(type(name, (StringConverter,), {"regex": regex}), name)
+
+#: The actions on a job, by name, which is also the end of the URL.
+ACTIONS = {
+    "start": start, "stop": stop, "continue": continue_job, "retry": retry, "undo": undo,
+    "decide": decide, "discard": discard,
+}  # fmt: skip
+
+
+def job_urls(
+    pages: JobPages, *acts: str, path_prefix: str = "<int:job_id>/", name_prefix: str = ""
+) -> list[URLPattern]:
+    """Return the URLs of an area's jobs under `path_prefix`: page, progress and each of `acts`.
+
+    Their names start with `name_prefix`. With a sheet, `download_failed_rows` is added (the file of rows to correct).
+    `kinds.JobKind.page_address` must return the URL of the page.
+    """
+    routes = [
+        path(path_prefix, job_view(pages, page), name=f"{name_prefix}page"),
+        path(f"{path_prefix}progress/", job_view(pages, progress), name=f"{name_prefix}progress"),
+        *(
+            path(f"{path_prefix}{act}/", job_action_view(pages, ACTIONS[act]), name=f"{name_prefix}{act}")
+            for act in acts
+        ),
+    ]
+    if pages.sheet_title:
+        routes.append(
+            path(
+                f"{path_prefix}to-correct.<sheet:kind>",
+                job_view(pages, download_failed_rows),
+                name=f"{name_prefix}failed",
+            )
+        )
+    return routes

@@ -1,0 +1,120 @@
+"""Texts about rows for people: outcomes in plain sentences, changes as old and new values, secrets masked."""
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from accessapi.meanings import RefusalCause, RefusalMeaning
+from portal.base.ui.times import local
+from portal.domain.jobs import kinds
+from portal.domain.jobs.models import Job, Row
+from portal.domain.jobs.states import Action, RowState
+from portal.domain.mirror.fields.members import CODE, END, GROUP, MEMBER, NAME, RIGHTS_NAMES
+from tenants.models import current_tenant
+
+Facts = Mapping[str, Any]
+
+_REASON_TEXTS: dict[str, Callable[[Facts], str]] = {
+    "appeared": lambda f: _("not sent: a member with this code was added in the meantime"),
+    "whole_request": lambda f: _("The service refused the whole request. Nothing was applied."),
+    "found": lambda f: _("The response was lost. The list loaded at %(at)s shows that it was applied.") % _read_at(f),
+    "absent": lambda f: (
+        _("The response was lost. The list loaded at %(at)s shows that it was not applied. You can retry it.")
+        % _read_at(f)
+    ),
+    "unclear": lambda f: (
+        _(
+            "The response was lost, and the list loaded at %(at)s does not show whether it was "
+            "applied. Check the member, then record it here."
+        )
+        % _read_at(f)
+    ),
+    "decided_yes": lambda f: _("Recorded by a person as applied."),
+    "decided_no": lambda f: _("Recorded by a person as not applied."),
+    "retried_elsewhere": lambda f: _("Another job already retried this row."),
+    "hidden": lambda f: _(
+        "The response was lost, and lists do not show this kind of change. Open the member, "
+        "then record here whether it was applied."
+    ),
+    "restored": lambda f: _(
+        "The portal's data was restored from a backup. This row may have been sent before. Check, then record it here."
+    ),
+    "already": lambda f: _("Already up to date. Nothing was sent."),
+    "meanwhile": lambda f: _("Skipped: changed by someone else in the meantime."),
+    "gone": lambda f: _("This member no longer exists in the service."),
+    "unreadable": lambda f: _("The member's rights could not be loaded. Nothing was sent."),
+}
+
+_INVALID = "40002"  # specified
+
+
+def text_of(word: str, facts: Facts, own: Mapping[str, Callable[[Facts], str]] | None = None) -> str:
+    """Return a reason as a sentence. An unknown code is returned unchanged."""
+    said = (own or {}).get(word) or _REASON_TEXTS.get(word)
+    return said(facts) if said else word
+
+
+def problem_texts(told: Iterable[Any], job: Job) -> list[str]:
+    """Return a row's problems, [[field, code, {facts}], …], as sentences."""
+    kind = kinds.kind_of(job)
+    said = []
+    for field, word, facts in told:
+        text = text_of(word, facts, kind.reason_texts)
+        said.append(f"{kind.field_label(field) or MEMBER.label_of(field)}: {text}" if field else text)
+    return said
+
+
+def text_of_code(code: str) -> str:
+    """Return the service's error code as a sentence, by the description in the tenant's environment."""
+    if code == _INVALID:
+        return _("The service rejected a value in this row. This row was not applied.")
+    meaning = current_tenant().environment.catalogue.errors.meaning(code)
+    if meaning == RefusalMeaning(RefusalCause.DUPLICATE, ("card",)):
+        return _("The card belongs to another member. This row was not applied.")
+    return _("The service refused this row. It was not applied.")
+
+
+def describe_row(row: Row, job: Job) -> list[str]:
+    """Return all texts about a row's outcome, with the service's code and message."""
+    if (own := kinds.kind_of(job).describe_row) is not None:
+        row.job = job
+        return own(row)
+    said = problem_texts(row.problems, job)
+    if row.state == RowState.FAILED and (row.code or row.detail):
+        words = row.detail or ""
+        said.append(" ".join(filter(None, [text_of_code(row.code), row.code and f"({row.code})", words])))
+    elif row.state == RowState.FAILED and not said:
+        said.append(text_of_code(""))
+    return said
+
+
+def field_changes(row: Row, groups: Mapping[str, str]) -> list[tuple[str, str, str]]:
+    """Return (field, old, new) of a row to be changed; old is empty for a new member."""
+    content = row.content
+    old, body = content.get("old", {}), content.get("body", {})
+    skip = {NAME.name, CODE.name, *RIGHTS_NAMES} if row.action == Action.CREATE else set()
+    rights = [(_("Access rights"), "", _("set"))] if skip & set(RIGHTS_NAMES) & body.keys() else []
+    return rights + [
+        (
+            MEMBER.label_of(name),
+            MEMBER.format_value(name, old.get(name), groups),
+            MEMBER.format_value(name, value, groups),
+        )
+        for name, value in body.items()
+        if name not in skip
+    ]
+
+
+def known_values(row: Row, groups: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return (field, value) of a member to be deleted, except name and code."""
+    old = row.content.get("old", {})
+    return [(str(each.label), each.format_value(old[each.name], groups)) for each in (GROUP, END) if each.name in old]
+
+
+def _read_at(facts: Facts) -> dict[str, str]:
+    try:
+        return {"at": local(datetime.fromisoformat(facts["at"])).strftime("%Y-%m-%d %H:%M:%S")}
+    except (KeyError, ValueError):
+        return {"at": "?"}

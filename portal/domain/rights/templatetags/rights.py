@@ -1,0 +1,68 @@
+"""Rights on pages of other apps. The page's head needs `{% include "rights/assets.html" %}`."""
+
+from typing import Any
+
+from django import template
+from django.urls import NoReverseMatch, reverse
+
+from portal.domain.mirror.models import Member
+from portal.domain.rights import places, words
+from portal.domain.rights.member_rights import rights_in_mirror
+from portal.domain.rights.sheet import split_privilege
+from portal.domain.rights.weeks import Week, union_week, week_of
+from tenants.roles import Permission
+
+register = template.Library()
+
+
+@register.inclusion_tag("rights/panel.html", takes_context=True)
+def rights_panel(context: Any, member: Member) -> dict[str, Any]:
+    """Show a member's rights as text and as a week, with links: `{% rights_panel member %}`."""
+    request = context["request"]
+    rights = rights_in_mirror(member)
+    shown = {"member": member, "request": request, "known": rights is not None}
+    if rights is None:
+        return shown | _links(request, member)
+    found = words.rights_lines(rights.parts, places.load_place_names())
+    flags, odd = split_privilege(rights.privilege)
+    said = words.privilege_words()
+    scheduled = [line.pass_ for line in found if not line.is_unknown and _is_scheduled(line.pass_)]
+    return shown | {
+        "lines": [words.capitalise(text) for text in words.group_by_time(found)],
+        "week": union_week(scheduled) if scheduled else None,
+        "several": len(found) > 1,
+        "privileges": [said[name] for name, given in flags.items() if given],
+        "odd": list(odd.items()) if isinstance(odd, dict) else [("privilege", odd)],
+        "read_at": rights.read_at,
+        **_links(request, member),
+    }
+
+
+@register.inclusion_tag("rights/pass_week.html")
+def pass_week(pass_: Any, small: bool = False) -> dict[str, Any]:
+    """Draw one pass with its sentence: `{% pass_week a_pass %}`. Use `small` in a table cell."""
+    return {"week": pass_ if isinstance(pass_, Week) else week_of(pass_), "small": small}
+
+
+def _is_scheduled(value: Any) -> bool:
+    return isinstance(value, dict) and value.get("effect") == "allow"
+
+
+def _links(request: Any, member: Member) -> dict[str, str]:
+    slug, here = request.tenant.slug, not member.gone_at
+    links = {"explain_url": f"{_address('explain:index', slug)}?member={member.member_id}"}
+    if not here or not _address("explain:index", slug):
+        links = {}
+    if here:
+        links["look_url"] = reverse("member_rights:edit", args=[slug, member.member_id])
+        links["compare_url"] = reverse("rights:compare", args=[slug])
+        links["edits"] = request.access.can(Permission.RIGHTS_EDIT)
+    return links
+
+
+def _address(name: str, slug: str) -> str:
+    """Return the address of a page in another app, or an empty text if that app is not installed."""
+    try:
+        return reverse(name, args=[slug])
+    except NoReverseMatch:
+        return ""

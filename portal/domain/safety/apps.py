@@ -1,0 +1,15 @@
+from django.apps import AppConfig
+
+
+class SafetyConfig(AppConfig):
+    name = "portal.domain.safety"
+    label = "safety"
+
+    def ready(self) -> None:
+        from portal.base.timers import timer_registry
+        from portal.domain.safety import changing, frame
+
+        frame.register()
+        timer_registry.register(
+            "safety_changes", changing.DUE.check_due, every=60.0, queue="sync", due_rows=changing.DUE.querysets
+        )
