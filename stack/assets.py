@@ -24,7 +24,7 @@ _FILES = {
 }
 VENDOR = ROOT / "static" / "vendor"
 # The icons of pages and lists as one file of symbols; a text file lists the names that the code uses.
-_ICONS_FILE, _ICON_NAMES_FILE = VENDOR / "icons.svg", ROOT / "portal" / "core" / "ui" / "pictures.txt"
+_ICONS_FILE, _ICON_NAMES_FILE = VENDOR / "icons.svg", ROOT / "portal" / "base" / "ui" / "pictures.txt"
 _SYMBOL = 'viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-linecap="round" stroke-linejoin="round"'
 
 

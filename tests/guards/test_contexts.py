@@ -47,7 +47,9 @@ REASONS: dict[str, str] = {
 def area_of(path: Path) -> str:
     """Return the area of work of a source file."""
     parts = path.relative_to(ROOT).parts
-    depth = {("portal", "core"): 2, ("templates", "guests"): 2 if len(parts) > 3 else 1}.get(parts[:2], 1)
+    depth = {("portal", "base"): 2, ("portal", "domain"): 2, ("templates", "guests"): 2 if len(parts) > 3 else 1}.get(
+        parts[:2], 1
+    )
     return parts[depth] if len(parts) > depth + 1 else parts[0]
 
 

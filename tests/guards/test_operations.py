@@ -40,7 +40,7 @@ SHARED = {
 
 def folder_of(path: Path) -> str:
     parts = path.relative_to(ROOT).parts
-    return "/".join(parts[: 3 if parts[:2] == ("portal", "core") else 2])
+    return "/".join(parts[: 3 if parts[:2] in (("portal", "base"), ("portal", "domain")) else 2])
 
 
 @cache

@@ -44,7 +44,7 @@ def test_old_entries_are_filed_as_new_ones_are(make_two: Any) -> None:
         owner.execute("UPDATE tenants_auditentry SET kind_id = 0, act_id = 0, act_at = now()")
         owner.execute("ALTER TABLE tenants_auditentry ENABLE TRIGGER append_only")
         owner.execute("DELETE FROM tenants_auditkind")
-        owner.execute(import_module("tenants.migrations.0006_the_trail_is_filed").FILE_OLD)
+        owner.execute(import_module("tenants.migrations.0002_accounts_and_audit_index").FILE_OLD)
     with tenant_scope(two.a):
         assert list(AuditEntry.objects.order_by("pk").values_list(*FILED)) == new
         assert AuditKind.objects.count() == 5

@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ("tenants", "0005_counts_survive_a_crash"),
+        ("tenants", "0002_accounts_and_audit_index"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -1,10 +1,6 @@
-"""What workers need done to the tables themselves, which belong to another role (tenants/database_grants.py).
+"""Create what only the owner may: log partitions; then door changes, key readings and awaited lists."""
 
-Each function checks what it is given, since whoever can run SQL as the site's role can call it with anything. Tables are
-named with their schema: a temporary table of the caller's would come first otherwise.
-"""
-
-from django.db import migrations
+from django.db import migrations, models
 
 from tenants.rls import POLICY_CONDITION
 
@@ -45,6 +41,7 @@ END $$;
 REVOKE ALL ON FUNCTION mirror_make_month FROM PUBLIC;
 """.replace("POLICY_CONDITION", POLICY_CONDITION)
 
+
 _DROP = """
 CREATE FUNCTION mirror_drop_month(month date) RETURNS void LANGUAGE plpgsql STRICT SECURITY DEFINER
 SET search_path = public, pg_temp AS $$
@@ -59,6 +56,7 @@ BEGIN
 END $$;
 REVOKE ALL ON FUNCTION mirror_drop_month FROM PUBLIC;
 """
+
 
 # What lists filter, sort and count by, from a small sample: of all columns from the usual one it takes as long as
 # writing the rows. Because columns are named, autovacuum still comes by itself, and looks properly.
@@ -78,11 +76,93 @@ REVOKE ALL ON FUNCTION mirror_tidy_members FROM PUBLIC;
 """
 
 
+# A door that is alarming or held because the log or a command told it has the moment from there. Since when readings
+# showed a door unlocked is kept together with whether they saw the change.
+_CARRY_OVER = """
+SELECT set_config('portal.across', 'on', true);
+UPDATE mirror_passcontroller SET is_since_seen = true
+    WHERE told ? 'alarm' AND state IN ('forced_open', 'left_open') OR told ? 'lock' AND state IN ('held', 'held_open');
+UPDATE mirror_passcontroller SET told = jsonb_set(told, '{unlocked}', jsonb_build_array(told -> 'unlocked', false))
+    WHERE jsonb_typeof(told -> 'unlocked') = 'string';
+SELECT set_config('portal.across', '', true);
+"""
+
+
+_CARRY_BACK = """
+SELECT set_config('portal.across', 'on', true);
+UPDATE mirror_passcontroller SET told = jsonb_set(told, '{unlocked}', told -> 'unlocked' -> 0)
+    WHERE jsonb_typeof(told -> 'unlocked') = 'array';
+SELECT set_config('portal.across', '', true);
+"""
+
+
 class Migration(migrations.Migration):
-    dependencies = [("mirror", "0001_tables")]
+    replaces = [
+        ("mirror", "0002_what_the_owner_does"),
+        ("mirror", "0003_door_changes"),
+        ("mirror", "0004_what_readings_of_keys_saw"),
+        ("mirror", "0005_readings_that_are_awaited"),
+    ]
+
+    dependencies = [
+        ("mirror", "0001_tables"),
+        ("tenants", "0002_accounts_and_audit_index"),
+    ]
 
     operations = [
         migrations.RunSQL(_MAKE, "DROP FUNCTION mirror_make_month"),
         migrations.RunSQL(_DROP, "DROP FUNCTION mirror_drop_month"),
         migrations.RunSQL(_TIDY, "DROP FUNCTION mirror_tidy_members"),
+        migrations.AddField(
+            model_name="passcontroller",
+            name="is_since_seen",
+            field=models.BooleanField(db_default=False, default=False),
+        ),
+        migrations.AlterField(
+            model_name="passcontroller",
+            name="state",
+            field=models.CharField(
+                blank=True,
+                choices=[
+                    ("forced_open", "Forced Open"),
+                    ("left_open", "Left Open"),
+                    ("held_open", "Held Open"),
+                    ("held", "Held"),
+                    ("offline", "Offline"),
+                    ("open", "Open"),
+                    ("unlocked", "Unlocked"),
+                    ("passing", "Passing"),
+                    ("locked", "Locked"),
+                    ("", "Unknown"),
+                ],
+                db_default="",
+                default="",
+                max_length=12,
+            ),
+        ),
+        migrations.RunSQL(_CARRY_OVER, _CARRY_BACK),
+        migrations.AddIndex(
+            model_name="passcontroller",
+            index=models.Index(
+                condition=models.Q(("urgent", True), ("state", "passing"), _connector="OR"),
+                fields=["look_at"],
+                name="mirror_passcontroller_soon",
+            ),
+        ),
+        migrations.AddField(
+            model_name="key",
+            name="read_saw_change",
+            field=models.BooleanField(db_default=False, default=False),
+        ),
+        migrations.AddField(
+            model_name="key",
+            name="wrong",
+            field=models.BooleanField(db_default=False, default=False),
+        ),
+        migrations.AddIndex(
+            model_name="key",
+            index=models.Index(condition=models.Q(("wrong", True)), fields=["tenant"], name="mirror_key_wrong"),
+        ),
+        migrations.AddField("mirrorstate", "awaited", models.BooleanField(default=False, db_default=False)),
+        migrations.AddField("mirrorstate", "late", models.JSONField(default=list, db_default=[])),
     ]

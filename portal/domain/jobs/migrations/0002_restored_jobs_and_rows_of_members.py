@@ -1,7 +1,14 @@
+"""Add the halt of a restored database, and the index of a member's rows."""
+
 from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
+    replaces = [
+        ("bulk", "0002_restored"),
+        ("bulk", "0003_every_row_of_a_member"),
+    ]
+
     dependencies = [
         ("bulk", "0001_tables"),
     ]
@@ -26,5 +33,10 @@ class Migration(migrations.Migration):
                 default="",
                 max_length=12,
             ),
+        ),
+        migrations.RemoveIndex(model_name="row", name="bulk_row_of_member"),
+        migrations.AddIndex(
+            model_name="row",
+            index=models.Index(fields=["tenant", "member_id", "-id"], name="bulk_row_of_member"),
         ),
     ]

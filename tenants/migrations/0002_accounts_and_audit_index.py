@@ -1,9 +1,12 @@
-"""File the entries of the trail by kind, and outcomes under their request, so that any filter finds the newest at once."""
+"""Add account mails and events, protect the audit log, log the counts, and index the audit log."""
 
+import django.db.models.deletion
+import django.db.models.functions.datetime
 from django.conf import settings
 from django.db import migrations, models
 from django.db.models.functions import Now
 
+import tenants.vault
 from tenants.rls import EnableRowSecurity
 
 # What an entry is filed by, as `tenants/audit_log/queries.py` reads it.
@@ -46,7 +49,10 @@ BEGIN
 END $$;
 CREATE TRIGGER filed BEFORE INSERT ON tenants_auditentry FOR EACH ROW EXECUTE FUNCTION tenants_trail_is_filed();
 """
+
+
 _FILE_NO_MORE = "DROP TRIGGER filed ON tenants_auditentry; DROP FUNCTION tenants_trail_is_filed();"
+
 
 # Entries from before are filed as if they were added now. The trail is closed again behind it.
 FILE_OLD = """
@@ -61,9 +67,101 @@ SELECT set_config('portal.across', '', true);
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tenants", "0005_counts_survive_a_crash")]
+    replaces = [
+        ("tenants", "0002_account_mails"),
+        ("tenants", "0003_account_events"),
+        ("tenants", "0004_nobody_empties_the_trail"),
+        ("tenants", "0005_counts_survive_a_crash"),
+        ("tenants", "0006_the_trail_is_filed"),
+    ]
+
+    dependencies = [
+        ("tenants", "0001_tables"),
+    ]
 
     operations = [
+        migrations.CreateModel(
+            name="AccountMail",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("kind", models.CharField(max_length=40)),
+                ("values", tenants.vault.EncryptedJSON()),
+                ("language", models.CharField(max_length=5)),
+                ("written_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ("due_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), db_index=True)),
+                ("claimed_at", models.DateTimeField(null=True)),
+                ("attempts", models.PositiveSmallIntegerField(default=0)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="AccountEvent",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), db_index=True)),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("sign_in", "Sign-in"),
+                            ("proof", "Identity check"),
+                            ("throttled", "Too many attempts"),
+                            ("sign_out", "Sign-out"),
+                            ("reset_asked", "Reset link requested"),
+                            ("password_reset", "Password reset"),
+                            ("password_changed", "Password changed"),
+                            ("factor_added", "Sign-in method added"),
+                            ("factor_removed", "Sign-in method removed"),
+                            ("codes_made", "New recovery codes"),
+                            ("sessions_ended", "Signed out everywhere else"),
+                        ],
+                        max_length=20,
+                    ),
+                ),
+                (
+                    "method",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("password", "Password"),
+                            ("totp", "Authenticator app"),
+                            ("webauthn", "Passkey"),
+                            ("recovery_codes", "Recovery code"),
+                        ],
+                        default="",
+                        max_length=20,
+                    ),
+                ),
+                ("address", models.GenericIPAddressField(null=True)),
+                ("browser", models.CharField(blank=True, default="", max_length=60)),
+                ("success", models.BooleanField(default=True)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+            ],
+            options={
+                "indexes": [models.Index(fields=["user", "-id"], name="tenants_account_newest")],
+            },
+        ),
+        migrations.RunSQL(
+            "CREATE TRIGGER append_only_as_a_whole BEFORE TRUNCATE ON tenants_auditentry"
+            " FOR EACH STATEMENT EXECUTE FUNCTION tenants_trail_is_append_only()",
+            "DROP TRIGGER append_only_as_a_whole ON tenants_auditentry",
+        ),
+        # An unlogged table is empty after a crash and on a promoted standby: wrong passwords would be counted anew, and
+        # a one-time code could be used again.
+        migrations.RunSQL("ALTER TABLE tenants_kept SET LOGGED", "ALTER TABLE tenants_kept SET UNLOGGED"),
         migrations.CreateModel(
             name="AuditKind",
             fields=[
