@@ -76,16 +76,55 @@ def _run(supervisor: Supervisor, port: int, sandbox_port: int) -> None:
     _print_step("Preparing the browser's files and the translations")
     assets.build()
     _print_step("Starting PostgreSQL and Valkey")
+    preparing = DEMO / "preparing"  # while this file exists, the site reports that it is not ready
+    env = _environment(supervisor, state, portal_url, preparing)
+    _print_step("Bringing the databases up to date")
+    _migrate(env)
+    programs = Programs(env, _LOGS)
+    sandbox = programs.sandbox(sandbox_port)
+    supervisor.add(sandbox)
+    _wait(supervisor, f"{sandbox_url}/healthz", sandbox)
+    _print_step("Furnishing the sandbox and the portal")
+    demo_setup.create_sandbox_tenants(state, sandbox_url)
+    demo_setup.create_portal_tenants(state, env, private_folder(DEMO / "secrets"), portal_url, sandbox_url)
+    web = programs.web(port)
+    for program in (
+        web,
+        programs.worker("urgent", "doors,interactive", 2),
+        programs.worker("steady", "bulk,sync", 2),
+        programs.beat(),
+    ):
+        supervisor.add(program)
+    _wait(supervisor, f"{portal_url}/healthz", web)
+    _print_step("Connecting the tenants by their administrators' consent")
+    demo_setup.connect(state, portal_url)
+    _print_addresses(state, portal_url, sandbox_url)
+    _print_step("First synchronisation")
+    _wait_until_loaded(supervisor, portal_url, env["PORTAL_METRICS_TOKEN"])
+    preparing.unlink()
+    _wait(supervisor, f"{portal_url}/readyz", web)
+    _add_data(state, portal_url, sandbox_url)
+    _print_step(f"Ready: {portal_url}  (Ctrl-C stops it, the next start continues)")
+    while True:
+        supervisor.check_programs()
+        time.sleep(0.2)
+
+
+def _environment(supervisor: Supervisor, state: DemoState, portal_url: str, preparing: Path) -> dict[str, str]:
+    """Start the services and return the environment of all programs."""
     env = dict(os.environ) | site_environment(state.secret_key, state.vault_key, portal_url)
     env["SANDBOX_SECRET_KEY"] = state.sandbox_key
     env.setdefault("PORTAL_EVIDENCE_FILES", str(DEMO / "evidence"))
     env.setdefault("PORTAL_METRICS_TOKEN", secrets.token_urlsafe(24))
-    preparing = DEMO / "preparing"  # while this file exists, the site reports that it is not ready
     preparing.touch()
     env["PORTAL_PREPARING_FILE"] = str(preparing)
     env |= _database(supervisor) | _broker(supervisor)
     demo_manage.save_environment(env)
-    _print_step("Bringing the databases up to date")
+    return env
+
+
+def _migrate(env: dict[str, str]) -> None:
+    """Bring the databases and static files up to date. Afterwards `env` has no address of the tables' owner."""
     run_in_parallel(
         [
             [PYTHON, "manage.py", "migrate", "--verbosity", "0"],
@@ -96,26 +135,10 @@ def _run(supervisor: Supervisor, port: int, sandbox_port: int) -> None:
     )
     for address in ("DATABASE_OWNER_URL", "DATABASE_BACKUP_URL"):
         env.pop(address, None)  # from here on, no program may change the tables or bypass row security
-    programs = Programs(env, _LOGS)
-    sandbox = programs.sandbox(sandbox_port)
-    supervisor.add(sandbox)
-    _wait(supervisor, f"{sandbox_url}/healthz", sandbox)
-    _print_step("Furnishing the sandbox and the portal")
-    demo_setup.create_sandbox_tenants(state, sandbox_url)
-    demo_setup.create_portal_tenants(state, env, private_folder(DEMO / "secrets"), portal_url, sandbox_url)
-    web = programs.web(port)
-    supervisor.add(web)
-    supervisor.add(programs.worker("urgent", "doors,interactive", 2))
-    supervisor.add(programs.worker("steady", "bulk,sync", 2))
-    supervisor.add(programs.beat())
-    _wait(supervisor, f"{portal_url}/healthz", web)
-    _print_step("Connecting the tenants by their administrators' consent")
-    demo_setup.connect(state, portal_url)
-    _print_addresses(state, portal_url, sandbox_url)
-    _print_step("First synchronisation")
-    _wait_until_loaded(supervisor, portal_url, env["PORTAL_METRICS_TOKEN"])
-    preparing.unlink()
-    _wait(supervisor, f"{portal_url}/readyz", web)
+
+
+def _add_data(state: DemoState, portal_url: str, sandbox_url: str) -> None:
+    """Use the portal as its staff would, so that each page has something to show."""
     demo_setup.set_up_desks(state, portal_url)
     demo_setup.set_up_plan(state, portal_url)
     demo_setup.hold_door(state, portal_url)
@@ -123,10 +146,6 @@ def _run(supervisor: Supervisor, port: int, sandbox_port: int) -> None:
     demo_setup.collect_evidence(state, portal_url, sandbox_url)
     demo_setup.review_access(state, portal_url)
     demo_setup.schedule_report(state, portal_url)
-    _print_step(f"Ready: {portal_url}  (Ctrl-C stops it, the next start continues)")
-    while True:
-        supervisor.check_programs()
-        time.sleep(0.2)
 
 
 def _database(supervisor: Supervisor) -> dict[str, str]:

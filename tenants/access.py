@@ -154,32 +154,51 @@ def tenant_view(
     redraw_values: Mapping[str, str] | None = None,
     find_command: Callable[..., PendingCommand | None] | None = None,
 ) -> Callable[[View], View]:
-    """Declare a view under /t/<slug:tenant>/: the permissions, proof and methods that it needs.
+    """Declare a view under /t/<slug:tenant>/, called as view(request, **rest of the address) in the tenant's scope.
 
-    The view is called as view(request, **rest of the address) inside the tenant's scope, with `request.tenant` and
-    `request.access` set. People outside the tenant get a 404, as for an unknown tenant. People without the permission
-    get a 403 page with the reason. GET includes HEAD. `write_permission` is the permission for writes, if reading needs
-    less.
-
-    A view that takes a POST requires the proof of identity that `roles.REQUIREMENTS` has for its permission. So does a
-    view with `is_file`, which returns a file. `proof` may override it. If the proof is too old, the person confirms and
-    returns to the page. This happens when a form's page is opened, before anything is typed.
-
-    A POST is not repeated after the proof, except the command that `find_command(request, **rest)` returns
-    (`tenants.pending_commands`). Typed values are shown again, except `secret_fields` (`tenants.interrupted_requests`).
-    `redraw_values` names the values with which a POST only draws the page again; empty ones are left out.
+    `methods`: GET includes HEAD. `write_permission`: for writes, if reading needs less. `proof`: instead of the proof
+    of identity that `roles.REQUIREMENTS` has for the permission of a POST, or that a file (`is_file`) requires.
+    `secret_fields`: typed values that are not shown again. `redraw_values`: the values with which a POST only draws the
+    page again; empty ones are left out. `find_command(request, **rest)` returns the command that is carried out after
+    the proof; any other POST is not repeated.
     """
     allowed = {method.upper() for method in methods}
-    allowed |= {"HEAD"} if "GET" in allowed else set()
-    asked = proof or (
-        Proof.SHORT
-        if is_file
-        else REQUIREMENTS[write_permission or permission].proof
-        if allowed - SAFE_METHODS
-        else Proof.NONE
+    writes = write_permission or permission
+    level = Proof.SHORT if is_file else REQUIREMENTS[writes].proof if allowed - SAFE_METHODS else Proof.NONE
+    rule = _ViewRule(
+        permission=permission,
+        writes=writes,
+        methods=frozenset(allowed | ({"HEAD"} if "GET" in allowed else set())),
+        proof=proof or level,
+        file=is_file,
+        secrets=frozenset(secret_fields),
+        redraw_values=redraw_values or {},
+        find_command=find_command,
     )
 
-    def decorate(view: View) -> View:
+    return rule.guard
+
+
+@dataclass(frozen=True, kw_only=True)
+class _ViewRule:
+    """The permissions, methods and proof of a tenant's view. Its values are also attributes of the view.
+
+    People outside the tenant get a 404, as for an unknown tenant. People without the permission get a 403 page with the
+    reason. If the proof is too old, the person confirms and returns to the page, also when a form's page is opened.
+    """
+
+    permission: Permission
+    writes: Permission
+    methods: frozenset[str]
+    proof: Proof
+    file: bool
+    secrets: frozenset[str]
+    redraw_values: Mapping[str, str]
+    find_command: Callable[..., PendingCommand | None] | None
+
+    def guard(self, view: View) -> View:
+        """Return the view with this rule before it, in the tenant's scope."""
+
         @functools.wraps(view)
         def guarded(request: HttpRequest, tenant: str, **rest: Any) -> HttpResponseBase:
             if not request.user.is_authenticated:
@@ -187,41 +206,36 @@ def tenant_view(
             access = _find_access(request.user, tenant)
             vars(request).update(tenant=access.tenant, access=access)
             with tenant_scope(access.tenant):
-                response = _respond(request, access, rest)
+                response = self._respond(view, request, access, rest)
             add_never_cache_headers(response)
             return response
 
-        def _respond(request: HttpRequest, access: Access, rest: dict[str, Any]) -> HttpResponseBase:
-            if request.method not in allowed:
-                return _not_allowed(request, allowed)
-            try:
-                access.check(permission)
-                if write_permission and request.method not in SAFE_METHODS:
-                    access.check(write_permission)
-                if needs_second_factor(access.user, access.permissions):
-                    return redirect("mfa_index")
-                if access.can(write_permission or permission) and not is_recently_authenticated(
-                    request, asked, with_margin=not is_file
-                ):
-                    return _ask_for_proof(
-                        request, access, find_command(request, **rest) if find_command else None, file=is_file
-                    )
-                if redraw_values and (typed := interrupted_requests.typed_values(request)):
-                    access.check(write_permission or permission)
-                    _restore_post(request, typed, redraw_values)
-                return _render_in_scope(respond_once(request, lambda: view(request, **rest)), access.tenant)
-            except ProofRequired:
-                return _ask_for_proof(request, access, file=True)
-            except PermissionDenied as refusal:
-                return render(request, "403.html", {"exception": str(refusal), "reason": str(refusal)}, status=403)
-            except Http404 as missing:
-                return render(request, "404.html", {"exception": str(missing)}, status=404)
-
-        declared = {"permission": permission, "writes": write_permission or permission, "proof": asked, "file": is_file}
-        vars(guarded).update(declared, secrets=frozenset(secret_fields), methods=frozenset(allowed))
+        vars(guarded).update(vars(self))
         return guarded
 
-    return decorate
+    def _respond(self, view: View, request: HttpRequest, access: Access, rest: dict[str, Any]) -> HttpResponseBase:
+        if request.method not in self.methods:
+            return _not_allowed(request, self.methods)
+        try:
+            access.check(self.permission)
+            if request.method not in SAFE_METHODS:
+                access.check(self.writes)
+            if needs_second_factor(access.user, access.permissions):
+                return redirect("mfa_index")
+            is_proven = is_recently_authenticated(request, self.proof, with_margin=not self.file)
+            if access.can(self.writes) and not is_proven:
+                command = self.find_command(request, **rest) if self.find_command else None
+                return _ask_for_proof(request, access, command, file=self.file)
+            if self.redraw_values and (typed := interrupted_requests.typed_values(request)):
+                access.check(self.writes)
+                _restore_post(request, typed, self.redraw_values)
+            return _render_in_scope(respond_once(request, lambda: view(request, **rest)), access.tenant)
+        except ProofRequired:
+            return _ask_for_proof(request, access, file=True)
+        except PermissionDenied as refusal:
+            return render(request, "403.html", {"exception": str(refusal), "reason": str(refusal)}, status=403)
+        except Http404 as missing:
+            return render(request, "404.html", {"exception": str(missing)}, status=404)
 
 
 def _not_allowed(request: HttpRequest, allowed: Iterable[str]) -> HttpResponseBase:

@@ -59,17 +59,10 @@ def change_guest(
         if lives_again and not revive:
             raise WouldReactivate
         intent, is_new = record_intent(
-            by=by,
-            permission=Permission.GUESTS_DESK,
-            operation="update_guest",
-            target=target_of("guest", row.guest_id),
-            title=coded_sentence(act, guest=row),
-            path={"guest_id": str(row.guest_id)},
-            body=dict(body),
-            nonce=nonce,
-            before=GUEST.audit_values(before or {}, OLD_MASK),
-            after=GUEST.audit_values(body),
-        )
+            by=by, permission=Permission.GUESTS_DESK, operation="update_guest", target=target_of("guest", row.guest_id),
+            title=coded_sentence(act, guest=row), path={"guest_id": str(row.guest_id)}, body=dict(body), nonce=nonce,
+            before=GUEST.audit_values(before or {}, OLD_MASK), after=GUEST.audit_values(body),
+        )  # fmt: skip
         if lives_again and is_new:
             Visit.objects.filter(pk=row.pk).update(revive_intent=intent)
     if is_new:

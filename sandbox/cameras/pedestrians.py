@@ -103,6 +103,27 @@ def _timed_steps(way: Route, start: float, seconds: float) -> tuple[tuple[float,
     return tuple(steps)
 
 
+@dataclass(frozen=True)
+class _Figure:
+    """A person of a height, drawn in metres from the feet: `scale` is pixels per metre."""
+
+    draw: ImageDraw.ImageDraw
+    tall: float
+    scale: float
+    bright: float
+
+    def point(self, across: float, up: float) -> tuple[float, float]:
+        """Return the pixel of a point."""
+        return (0.5 + across * self.tall) * self.scale, (1.9 - up * self.tall) * self.scale
+
+    def limb(self, start: tuple[float, float], end: tuple[float, float], wide: float, colour: Colour) -> None:
+        """Draw a line with round ends."""
+        tone, width = shade(colour, self.bright), max(1, round(wide * self.scale))
+        self.draw.line([self.point(*start), self.point(*end)], tone, width)
+        for across, down in (self.point(*start), self.point(*end)):
+            self.draw.ellipse((across - width / 2, down - width / 2, across + width / 2, down + width / 2), tone)
+
+
 def draw_pedestrian(who: str, at: float, size: float, bright: float, lateral: float, towards: bool) -> Image.Image:
     """Draw a walking person on a transparent picture.
 
@@ -116,17 +137,8 @@ def draw_pedestrian(who: str, at: float, size: float, bright: float, lateral: fl
     scale = size * fine
     image = Image.new("RGBA", (max(4, round(scale)), max(8, round(2 * scale))), (*shade(coat, bright), 0))
     draw = ImageDraw.Draw(image)
-
-    def point(across: float, up: float) -> tuple[float, float]:
-        return (0.5 + across * tall) * scale, (1.9 - up * tall) * scale
-
-    def limb(start: tuple[float, float], end: tuple[float, float], wide: float, colour: Colour) -> None:
-        tone = shade(colour, bright)
-        width = max(1, round(wide * scale))
-        draw.line([point(*start), point(*end)], tone, width)
-        for across, down in (point(*start), point(*end)):
-            draw.ellipse((across - width / 2, down - width / 2, across + width / 2, down + width / 2), tone)
-
+    figure = _Figure(draw, tall, scale, bright)
+    limb, point = figure.limb, figure.point
     swing = math.sin(phase)
     for side in (-1, 1):
         stride, lift = side * swing * 0.26 * lateral, max(0.0, side * swing) * 0.09 * (1 - lateral)

@@ -3,7 +3,7 @@
 Its samples are not translated; the components around them are.
 """
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django import forms
@@ -132,18 +132,24 @@ class SampleForm(forms.Form):
 _HOURS = [0, 0, 0, 0, 1, 6, 22, 64, 131, 98, 41, 38, 72, 66, 40, 35, 37, 58, 92, 61, 24, 9, 3, 1]
 
 
+_DOOR_TITLE = "Unlock: Main entrance"
+
+
 def _outcomes() -> list[OutcomeLine]:
     now = timezone.now()
-    at = {
+    times = {
         "recorded": now - timedelta(seconds=4),
         "sent": now - timedelta(seconds=3),
         "accepted": now - timedelta(seconds=2),
     }
-    door = "Unlock: Main entrance"
+    return [*_door_outcomes(now, times), *_other_outcomes(now)]
+
+
+def _door_outcomes(now: datetime, at: dict[str, datetime]) -> list[OutcomeLine]:
     return [
         OutcomeLine(
             "accepted",
-            door,
+            _DOOR_TITLE,
             id="a",
             message="The service has taken it; the door has not answered yet.",
             at=now,
@@ -153,7 +159,7 @@ def _outcomes() -> list[OutcomeLine]:
         ),
         OutcomeLine(
             "done",
-            door,
+            _DOOR_TITLE,
             id="b",
             message="The door was unlocked.",
             at=now,
@@ -161,6 +167,22 @@ def _outcomes() -> list[OutcomeLine]:
             steps=outcome_steps("done", is_asynchronous=True, at={**at, "done": now}),
             audit_url="#",
         ),
+        OutcomeLine(
+            "uncertain",
+            _DOOR_TITLE,
+            id="d",
+            at=now,
+            by="Sato Yuki",
+            message="It may have opened: the service did not answer in time. It was not sent again.",
+            next_steps=("Look at the door or ask somebody there.", "We are reading its status and log."),
+            steps=outcome_steps("uncertain", is_asynchronous=True, at=at),
+            audit_url="#",
+        ),
+    ]
+
+
+def _other_outcomes(now: datetime) -> list[OutcomeLine]:
+    return [
         OutcomeLine(
             "refused",
             "Change: Tanaka Hana",
@@ -178,19 +200,8 @@ def _outcomes() -> list[OutcomeLine]:
             audit_url="#",
         ),
         OutcomeLine(
-            "uncertain",
-            door,
-            id="d",
-            at=now,
-            by="Sato Yuki",
-            message="It may have opened: the service did not answer in time. It was not sent again.",
-            next_steps=("Look at the door or ask somebody there.", "We are reading its status and log."),
-            steps=outcome_steps("uncertain", is_asynchronous=True, at=at),
-            audit_url="#",
-        ),
-        OutcomeLine(
             "expired",
-            door,
+            _DOOR_TITLE,
             id="e",
             at=now,
             message="It was not sent within 15 seconds, so it was dropped. The door stayed as it was.",

@@ -1,6 +1,7 @@
 """Send intents: the one place that does, for pages, for workers and for a person who tries again."""
 
 import threading
+from functools import partial
 
 import structlog
 from django.conf import settings
@@ -65,16 +66,6 @@ def send_claimed(claimed: ClaimedIntent) -> Transition:
     Never raises: after an unexpected error the outcome is uncertain.
     """
     intent, operation = claimed.intent, claimed.operation
-
-    def before_write() -> None:
-        if not claimed.is_permitted():
-            raise Withdrawn("rights_withdrawn")
-        # Check the clock last: the database query may have taken long. It also proved that the session exists.
-        if claimed.is_late():
-            raise TooLate("too_late")
-        if claimed.is_stale():
-            raise Stale("claim_too_old")
-
     try:
         with client_for_counted_call(claimed.connection, claimed.counted_call) as client:
             answer = client.call(
@@ -82,7 +73,7 @@ def send_claimed(claimed: ClaimedIntent) -> Transition:
                 path=intent.path,
                 body=_image(intent) if operation.body is Body.IMAGE else intent.body,
                 fresh=intent.is_physical,
-                before_write=before_write,
+                before_write=partial(_check_before_write, claimed),
             )
         return transitions.from_answer(answer, follows=operation.request_type is not None)
     except Withdrawn:
@@ -100,6 +91,17 @@ def send_claimed(claimed: ClaimedIntent) -> Transition:
     except Exception:
         log.exception("sending_broke", intent_id=intent.pk, operation=intent.operation)
         return Transition(State.UNCERTAIN, Reason.PROCESS)
+
+
+def _check_before_write(claimed: ClaimedIntent) -> None:
+    """Check once more, on the open connection, that the request may be sent. Raises a NotSent."""
+    if not claimed.is_permitted():
+        raise Withdrawn("rights_withdrawn")
+    # Check the clock last: the database query may have taken long. It also proved that the session exists.
+    if claimed.is_late():
+        raise TooLate("too_late")
+    if claimed.is_stale():
+        raise Stale("claim_too_old")
 
 
 def _image(intent: Intent) -> Image | None:

@@ -122,11 +122,6 @@ def guests(report: Report) -> ReportContent:
     begun, late = before_portal_text(report.since), describe_outdated(freshness_of(report.tenant), MirrorKind.GUESTS)
     unmarked = not is_complete(report.since, report.until)
     hosts = Counter(kept.exclude(host_name="").values_list("host_name", flat=True))
-    forgotten = ngettext(
-        "%(n)s visit without names: they were deleted after their time.",
-        "%(n)s visits without names: they were deleted after their time.",
-        erased,
-    )
     return ReportContent(
         title=_("Guests"),
         about="",
@@ -154,9 +149,18 @@ def guests(report: Report) -> ReportContent:
             *begun,
             *late,
             *(completeness(report) if unmarked else []),
-            *([forgotten % {"n": erased}] if erased else []),
+            *([_erased_text(erased)] if erased else []),
         ],
     )
+
+
+def _erased_text(erased: int) -> str:
+    """Return how many visits have no names any more."""
+    return ngettext(
+        "%(n)s visit without names: they were deleted after their time.",
+        "%(n)s visits without names: they were deleted after their time.",
+        erased,
+    ) % {"n": erased}
 
 
 def _visits(rows: QuerySet[Visit], hosts: Counter[str]) -> Iterator[TableLine]:
