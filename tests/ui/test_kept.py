@@ -53,7 +53,7 @@ def draw(template, **context):
 
 
 def test_what_is_kept_is_drawn_once_and_what_is_fresh_each_time():
-    template = Template("{% kept place %}<b>{{ told }}</b>{% fresh %}<i>{{ told }}</i>{% endfresh %}{% endkept %}")
+    template = Template("{% cached place %}<b>{{ told }}</b>{% live %}<i>{{ told }}</i>{% endlive %}{% endcached %}")
     assert draw(template, place="a", told="one") == "<b>one</b><i>one</i>"
     assert draw(template, place="a", told="<two>") == "<b>one</b><i>&lt;two&gt;</i>"
     assert draw(template, place="b", told="two") == "<b>two</b><i>two</i>"
@@ -62,21 +62,21 @@ def test_what_is_kept_is_drawn_once_and_what_is_fresh_each_time():
 
 
 def test_without_a_key_nothing_is_kept():
-    template = Template("{% kept place %}{{ told }}{% fresh %}{{ told }}{% endfresh %}{% endkept %}")
+    template = Template("{% cached place %}{{ told }}{% live %}{{ told }}{% endlive %}{% endcached %}")
     assert draw(template, place=None, told="one") == "oneone"
     assert draw(template, place=None, told="two") == "twotwo"
 
 
 def test_what_is_fresh_stays_so_in_something_kept_within_something_kept():
-    inner = "{% kept word %}[{{ word }}{% fresh %}{{ told }}{% endfresh %}]{% endkept %}"
-    template = Template("{% kept place %}(" + inner + "{% fresh %}{{ told }}{% endfresh %}){% endkept %}")
+    inner = "{% cached word %}[{{ word }}{% live %}{{ told }}{% endlive %}]{% endcached %}"
+    template = Template("{% cached place %}(" + inner + "{% live %}{{ told }}{% endlive %}){% endcached %}")
     assert draw(template, place="a", word="w", told="1") == "([w1]1)"
     assert draw(template, place="a", word="w", told="2") == "([w2]2)"
 
 
 @pytest.mark.parametrize("first", ["one", "two"])
 def test_a_token_is_never_kept(first):
-    template = Template("{% kept place %}<form>{% csrf_token %}</form>{% endkept %}")
+    template = Template("{% cached place %}<form>{% csrf_token %}</form>{% endcached %}")
     draw(template, place="a", csrf_token=first)
     assert 'value="other"' in draw(template, place="a", csrf_token="other")
 

@@ -1,8 +1,8 @@
 """Make pages faster: remove indentation from templates, and cache parts of pages in the process.
 
 Most of a page's processor time went to template nodes that render the same on every page. A cached part is a list of
-texts and of the nodes between them that are rendered each time (`UncachedNode`). The tags are `{% kept %}` and `{%
-fresh %}`.
+texts and of the nodes between them that are rendered each time (`UncachedNode`). The tags are `{% cached %}` and
+`{% live %}`.
 """
 
 import re

@@ -229,23 +229,23 @@ def menu(parser: Parser, token: Token) -> MenuNode:
 
 
 @register.tag
-def kept(parser: Parser, token: Token) -> CachedNode:
-    """`{% kept frame.place %}…{% fresh %}…{% endfresh %}…{% endkept %}`: a part cached by keys and language.
+def cached(parser: Parser, token: Token) -> CachedNode:
+    """`{% cached frame.place %}…{% live %}…{% endlive %}…{% endcached %}`: a part cached by keys and language.
 
     It is not cached if a key is None. Nothing inside may depend on anything but the keys: no person, token, time or
-    loaded data. Such parts must be inside `{% fresh %}`. They can use the page's variables, but none of a loop or a `{%
+    loaded data. Such parts must be inside `{% live %}`. They can use the page's variables, but none of a loop or a `{%
     with %}` inside the cached part.
     """
     keys = [parser.compile_filter(part) for part in token.split_contents()[1:]]
-    body = parser.parse(("endkept",))
+    body = parser.parse(("endcached",))
     parser.delete_first_token()
     return CachedNode(keys, body)
 
 
 @register.tag
-def fresh(parser: Parser, token: Token) -> UncachedNode:
-    """`{% fresh %}{{ user.email }}{% endfresh %}`: a part that is rendered on every page inside of a cached one."""
-    body = parser.parse(("endfresh",))
+def live(parser: Parser, token: Token) -> UncachedNode:
+    """`{% live %}{{ user.email }}{% endlive %}`: a part that is rendered on every page inside of a cached one."""
+    body = parser.parse(("endlive",))
     parser.delete_first_token()
     return UncachedNode(body)
 
