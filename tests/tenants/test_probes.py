@@ -177,22 +177,22 @@ class TestFigures:
 
 
 def test_a_rate_is_read_with_and_without_what_it_is_counted_by(monkeypatch):
-    for text, rate in {"60/m": (60, 60), "5/h/ip": (5, 3600), "": (7, 1)}.items():
-        monkeypatch.setenv("A_RATE", text)
-        assert env.rate("A_RATE", "7/s") == rate
-    monkeypatch.setenv("A_RATE", "many")
-    with pytest.raises(ImproperlyConfigured, match="A_RATE"):
-        env.rate("A_RATE", "7/s")
+    for text, rate in {"60/m": (60, 60), "5/h/ip": (5, 3600), "": (60, 60)}.items():
+        monkeypatch.setenv("PORTAL_SIGN_IN_RATE", text)
+        assert env.rate("PORTAL_SIGN_IN_RATE") == rate
+    monkeypatch.setenv("PORTAL_SIGN_IN_RATE", "many")
+    with pytest.raises(ImproperlyConfigured, match="PORTAL_SIGN_IN_RATE"):
+        env.rate("PORTAL_SIGN_IN_RATE")
 
 
 def test_a_share_is_a_number_within_its_bounds(monkeypatch):
     for text, share in {"0.1": 0.1, "0.05": 0.05, "1": 1.0, "": 1.0}.items():
-        monkeypatch.setenv("A_SHARE", text)
-        assert env.fraction("A_SHARE", least=0.05) == share
+        monkeypatch.setenv("PORTAL_PAUSES", text)
+        assert env.fraction("PORTAL_PAUSES", least=0.05) == share
     for text in ("0", "0.01", "1.5", "-1", "nan", "inf", "half"):
-        monkeypatch.setenv("A_SHARE", text)
-        with pytest.raises(ImproperlyConfigured, match="A_SHARE"):
-            env.fraction("A_SHARE", least=0.05)
+        monkeypatch.setenv("PORTAL_PAUSES", text)
+        with pytest.raises(ImproperlyConfigured, match="PORTAL_PAUSES"):
+            env.fraction("PORTAL_PAUSES", least=0.05)
 
 
 class TestTheDatabasesAddress:
@@ -201,8 +201,8 @@ class TestTheDatabasesAddress:
     @pytest.fixture
     def read(self, monkeypatch):
         def settings_of(address):
-            monkeypatch.setenv("AN_URL", address)
-            return env.database("AN_URL", "engine", "-c random_page_cost=1.1")
+            monkeypatch.setenv("DATABASE_URL", address)
+            return env.database("DATABASE_URL", "engine", "-c random_page_cost=1.1")
 
         return settings_of
 
@@ -232,7 +232,7 @@ class TestTheDatabasesAddress:
          "postgresql://u:hidden@[::1/name", "postgresql://u:hid den@h/name", "postgresql://u:hidden@h:port/name"],
     )  # fmt: skip
     def test_what_cannot_be_read_is_refused_without_being_shown(self, read, address):
-        with pytest.raises(ImproperlyConfigured, match="AN_URL") as refused:
+        with pytest.raises(ImproperlyConfigured, match="DATABASE_URL") as refused:
             read(address)
         assert "hid" not in str(refused.value)
 
@@ -241,8 +241,8 @@ class TestTheDatabasesAddress:
         """Check with the tests' server, which has no certificate: without the URL's query this would connect."""
         facts = connection.settings_dict
         address = f"postgresql://{facts['USER']}:{facts['PASSWORD']}@{facts['HOST']}:{facts['PORT']}/{facts['NAME']}"
-        monkeypatch.setenv("AN_URL", f"{address}?sslmode=require")
+        monkeypatch.setenv("DATABASE_URL", f"{address}?sslmode=require")
         strict = connection.copy()
-        strict.settings_dict = facts | env.database("AN_URL", facts["ENGINE"], "-c random_page_cost=1.1")
+        strict.settings_dict = facts | env.database("DATABASE_URL", facts["ENGINE"], "-c random_page_cost=1.1")
         with pytest.raises(Exception, match="server does not support SSL"):
             strict.ensure_connection()
