@@ -175,7 +175,6 @@ def tenant_view(
         redraw_values=redraw_values or {},
         find_command=find_command,
     )
-
     return rule.guard
 
 
@@ -213,6 +212,9 @@ class _ViewRule:
         vars(guarded).update(vars(self))
         return guarded
 
+    def _is_proven(self, request: HttpRequest) -> bool:
+        return is_recently_authenticated(request, self.proof, with_margin=not self.file)
+
     def _respond(self, view: View, request: HttpRequest, access: Access, rest: dict[str, Any]) -> HttpResponseBase:
         if request.method not in self.methods:
             return _not_allowed(request, self.methods)
@@ -222,8 +224,7 @@ class _ViewRule:
                 access.check(self.writes)
             if needs_second_factor(access.user, access.permissions):
                 return redirect("mfa_index")
-            is_proven = is_recently_authenticated(request, self.proof, with_margin=not self.file)
-            if access.can(self.writes) and not is_proven:
+            if access.can(self.writes) and not self._is_proven(request):
                 command = self.find_command(request, **rest) if self.find_command else None
                 return _ask_for_proof(request, access, command, file=self.file)
             if self.redraw_values and (typed := interrupted_requests.typed_values(request)):

@@ -1,1 +1,1 @@
-"""The field: access control as all areas of work use it. It has fragments of pages, no whole pages."""
+"""Access control as several areas of work use it: models, rules and fragments of pages, but no whole pages."""

@@ -1,4 +1,4 @@
-"""Add account mails and events, protect the audit log, log the counts, and index the audit log."""
+"""Add account mails and events, forbid to empty the audit log, keep counts after a crash, index the audit log."""
 
 import django.db.models.deletion
 import django.db.models.functions.datetime
