@@ -4,8 +4,3 @@ from django.apps import AppConfig
 class RightsPagesConfig(AppConfig):
     name = "portal.rights"
     label = "rights_pages"  # "rights" is the label of portal.domain.rights
-
-    def ready(self) -> None:
-        from portal.rights import comparing
-
-        comparing.register()

@@ -50,14 +50,13 @@ INSTALLED_APPS = [
     "portal.base.ui",
     "portal.base.timers",
     "portal.base.restore",
+    # The order of the apps is the order of the menu, of banners and of the parts of shared pages (their `signals.py`).
+    "portal.home",
     "portal.domain.budget",
     "portal.domain.intents",
     "portal.domain.safety",
     "portal.domain.mirror",
-    "portal.guide",
-    "portal.home",
-    "portal.members",
-    "portal.groups",
+    "portal.domain.jobs",
     "portal.domain.rights",
     "portal.domain.visits",
     "portal.domain.log",
@@ -65,27 +64,33 @@ INSTALLED_APPS = [
     "portal.domain.alerts",
     "portal.domain.cameras",
     "portal.domain.notifications",
-    "portal.evidence",
-    "portal.intercom",
-    "portal.rights",
-    "portal.domain.jobs",
-    "portal.imports",
-    "portal.changes",
+    "portal.members",
+    "portal.groups",
     "portal.areas",
+    "portal.rights",
+    "portal.explain",
     "portal.guests",
     "portal.expected",
     "portal.codes",
     "portal.today",
     "portal.rollcall",
+    "portal.changes",
+    "portal.imports",
+    "portal.intercom",
     # Before devices: its banner is above those of single doors.
     "portal.lockdown",
     "portal.devices",
     "portal.keys",
+    "portal.cameras",
     "portal.plans",
+    "portal.alerts",
     "portal.logs",
     "portal.webhooks",
-    "portal.reviews",
+    "portal.evidence",
     "portal.reports",
+    "portal.reviews",
+    "portal.guide",
+    "portal.site",
 ]
 
 MIDDLEWARE = [
@@ -128,6 +133,12 @@ WSGI_APPLICATION = "portal.site.wsgi.application"
 
 _LOADERS = [f"django.template.loaders.{each}.Loader" for each in ("filesystem", "app_directories")]
 FORM_RENDERER = "portal.base.ui.form_renderer.Renderer"
+# The tags of an app are in its `tags.py`. Templates load them by the app's name.
+_TAGS = {
+    app.rpartition(".")[2]: f"{app}.tags"
+    for app in INSTALLED_APPS
+    if app.startswith("portal.") and (BASE_DIR / app.replace(".", "/") / "tags.py").is_file()
+}
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
@@ -141,7 +152,8 @@ TEMPLATES = [
                 "django.template.context_processors.i18n",
                 "portal.base.ui.frame.frame",
             ],
-            "builtins": ["django.templatetags.i18n", "portal.base.ui.templatetags.ui"],
+            "libraries": _TAGS,
+            "builtins": ["django.templatetags.i18n", "portal.base.ui.tags"],
         },
     }
 ]

@@ -1,6 +1,6 @@
 """Mark everything in a restored database whose result is unknown, before any request is sent.
 
-Apps register their marking in `AppConfig.ready()`. A tenant is marked in one transaction and may be marked again,
+Apps register their marking in `signals.py`. A tenant is marked in one transaction and may be marked again,
 because another process continues after a crash. Until the end no request is claimed (`timers/database_identity.py`),
 and no worker runs a task.
 """

@@ -1,6 +1,6 @@
 """Timers: check regularly for due rows, and start worker tasks for them.
 
-Apps register their timers in `AppConfig.ready()`. The leading clock queries all of them in one statement (`beat.py`),
+Apps register their timers in `signals.py`. The leading clock queries all of them in one statement (`beat.py`),
 and starts a task only if a row is due. Timers that process all tenants, or delete old rows, work in rounds
 (`rounds.py`): their due row is in `timers_run`.
 """

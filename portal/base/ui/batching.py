@@ -1,6 +1,6 @@
 """Load the facts that every page needs from the database in one statement.
 
-Areas of work register a queryset in their `AppConfig.ready()`:
+Areas of work register a queryset in their `signals.py`:
 
     batching.register_query("freshness", states)                                # rows: instances of the model
     batching.register_query("gauges", gauges, connection=lambda request: …)     # with whole numbers of the request

@@ -1,6 +1,6 @@
 """The frame around every page: areas of work, tenant, banners, freshness and API budget.
 
-Other modules (mirror, budget, connections) register their facts in `AppConfig.ready()`, so that the frame imports none
+Other modules (mirror, budget, connections) register their facts in `signals.py`, so that the frame imports none
 of them:
 
 - `register_fact("freshness", fn)`: `{"as_of": datetime | None, "last_sync": datetime | None, "refresh_url": str}`

@@ -1,19 +1,16 @@
 """The areas of work as data, for the sidebar, the phone's bar, the palette and the tenant switcher.
 
-An entry is shown when its page exists, the person's role has access, and the service has not refused the contract
-(`contract`) that it needs. The page itself and the connection page explain a missing contract. `kind` names the kind of
-page: switching tenants opens the entry of the same kind. Entries without a permission are open to anyone with access to
-the tenant.
+Each area registers its entry in its `signals.py`. It is shown when the person's role has access, and the service has
+not refused the contract (`contract`) that it needs. The page itself and the connection page explain a missing contract.
+`kind` names the kind of page: switching tenants opens the entry of the same kind. Entries without a permission are open
+to anyone with access to the tenant.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 
 from django.http import HttpRequest
-from django.urls import NoReverseMatch, reverse
 from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy as _
 
 from portal.base.ui.url_lookup import url_in_tenant
 from tenants.access import Access, in_tenant
@@ -52,59 +49,12 @@ class NavLink:
     is_current: bool
 
 
-ENTRIES: tuple[NavEntry, ...] = (
-    NavEntry("home", _("Overview"), "layout-dashboard", "home:index", Permission.TENANT_VIEW, is_in_phone_bar=True),
-    NavEntry("members", _("Members"), "users", "members:index", Permission.MEMBERS_VIEW, is_in_phone_bar=True),
-    NavEntry("groups", _("Groups"), "users-group", "groups:index", Permission.GROUPS_VIEW),
-    NavEntry("areas", _("Areas"), "map-pin", "areas:index", Permission.AREAS_VIEW),
-    NavEntry("explain", _("Access check"), "help", "explain:index", Permission.AREAS_VIEW),
-    NavEntry("guests", _("Guests"), "qrcode", "guests:index", Permission.GUESTS_VIEW, is_in_phone_bar=True),
-    NavEntry(
-        "building",
-        _("On site"),
-        "users",
-        "guests:building",
-        Permission.BUILDING_VIEW,
-        is_in_phone_bar=True,
-        hidden_with=Permission.GUESTS_VIEW,
-    ),
-    NavEntry("changes", _("Bulk changes"), "users-plus", "changes:index", Permission.MEMBERS_VIEW),
-    NavEntry("imports", _("Imports"), "table-import", "imports:index", Permission.IMPORTS_RUN),
-    NavEntry("intercom", _("Intercom"), "phone", "intercom:index", Permission.INTERCOM, contract="door"),
-    NavEntry(
-        "devices", _("Doors"), "door", "devices:index", Permission.DEVICES_VIEW, is_in_phone_bar=True, contract="door"
-    ),
-    NavEntry("keys", _("Keys"), "key", "keys:index", Permission.DEVICES_VIEW, contract="key_box"),
-    NavEntry("cameras", _("Cameras"), "video", "cameras:index", Permission.CAMERAS_VIEW),
-    NavEntry("plans", _("Floor plans"), "map-2", "plans:index", Permission.DEVICES_VIEW),
-    NavEntry("alerts", _("Alerts"), "alert-triangle", "alerts:index", Permission.ALERTS_VIEW),
-    NavEntry("logs", _("Activity log"), "list-details", "logs:index", Permission.LOGS_TODAY),
-    NavEntry("evidence", _("Evidence"), "folder", "evidence:index", Permission.EVIDENCE_VIEW),
-    NavEntry("reports", _("Reports"), "report", "reports:index", Permission.REPORTS_VIEW),
-    NavEntry("reviews", _("Access reviews"), "checklist", "reviews:index", Permission.REVIEWS_VIEW),
-    NavEntry(
-        "my_reviews",
-        _("My reviews"),
-        "checklist",
-        "reviews:mine",
-        Permission.REVIEWS_DECIDE,
-        is_in_phone_bar=True,
-        hidden_with=Permission.REVIEWS_VIEW,
-    ),
-    NavEntry("connection", _("Connection"), "plug-connected", "connection:index", Permission.CONNECTION_VIEW, "tenant"),
-    NavEntry("staff", _("Staff"), "id-badge-2", "staff:index", Permission.STAFF_VIEW, "tenant"),
-    NavEntry("audit", _("Audit log"), "list-check", "audit:index", Permission.AUDIT_VIEW, "tenant"),
-    NavEntry("roles", _("Roles"), "shield-check", "roles:index", Permission.TENANT_VIEW, "tenant"),
-)
+ENTRIES: list[NavEntry] = []
 
 
-@cache
-def _exists(url_name: str) -> bool:
-    try:
-        reverse(url_name, args=["tenant"])
-    except NoReverseMatch:
-        return False
-    return True
+def register(*entries: NavEntry) -> None:
+    """Add entries to the menu, below those of the apps before."""
+    ENTRIES.extend(entries)
 
 
 def page_kind_of(request: HttpRequest) -> str:
@@ -125,7 +75,7 @@ def links(request: HttpRequest) -> Iterator[NavLink]:
         return
     here, missing = page_kind_of(request), missing_contracts(request)
     for entry in ENTRIES:
-        if _exists(entry.url_name) and entry.is_open_to(request.access.permissions) and entry.contract not in missing:
+        if entry.is_open_to(request.access.permissions) and entry.contract not in missing:
             yield NavLink(entry, url_in_tenant(entry.url_name, request.tenant.slug), entry.kind == here)
 
 
@@ -142,10 +92,10 @@ def home_of(slug: str, allowed: frozenset[Permission]) -> str:
 
 def address_of_kind(kind: str, slug: str, allowed: frozenset[Permission]) -> str:
     """Return the URL of the tenant's page of this kind, or of the first page that `allowed` gives access to."""
-    open_here = [entry for entry in ENTRIES if _exists(entry.url_name) and entry.is_open_to(allowed)]
+    open_here = [entry for entry in ENTRIES if entry.is_open_to(allowed)]
     wanted = [entry for entry in open_here if entry.kind == kind]
-    chosen = (wanted or open_here or [ENTRIES[0]])[0]
-    return url_in_tenant(chosen.url_name, slug) if _exists(chosen.url_name) else f"/t/{slug}/"
+    chosen = (wanted or open_here or ENTRIES)[0]
+    return url_in_tenant(chosen.url_name, slug)
 
 
 # In order of preference: the first one that the person's role has access to.

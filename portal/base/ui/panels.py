@@ -1,6 +1,6 @@
 """Panels that areas of work add to a page of another area, such as the connection page.
 
-An area registers a function in its `AppConfig.ready()`; `{% panels "connection" %}` draws a page's panels in the order
+An area registers a function in its `signals.py`; `{% panels "connection" %}` draws a page's panels in the order
 of registration. A function takes the request and returns HTML, or "" for nothing.
 """
 

@@ -1,4 +1,4 @@
-"""The kinds of alerts. Each app registers the kinds that it can detect in `AppConfig.ready()`."""
+"""The kinds of alerts. Each app registers the kinds that it can detect in `signals.py`."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

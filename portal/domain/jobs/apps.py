@@ -4,20 +4,3 @@ from django.apps import AppConfig
 class BulkConfig(AppConfig):
     name = "portal.domain.jobs"
     label = "bulk"  # its tables and migrations were created under this name
-
-    def ready(self) -> None:
-        from portal.base.restore import marking
-        from portal.domain.intents import handlers
-        from portal.domain.jobs import advancing, file_executor, results, wakeups
-        from portal.domain.jobs.bulk_executor import OPERATIONS
-
-        wakeups.register()
-        marking.register("jobs", results.mark_restored)
-        file_executor.register()
-        for operation in OPERATIONS.values():
-            handlers.register(
-                operation,
-                on_finished=results.on_finished,
-                on_progress=results.on_progress,
-                reconcile=advancing.reconcile,
-            )

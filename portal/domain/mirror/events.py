@@ -25,7 +25,7 @@ def subscribe(kind: MirrorKind, listener: Listener) -> None:
 
     For a list: after each reading, also when nothing changed. For histories: `listener(tenant, histories=[…])` with
     the new rows. For RIGHTS: `listener(tenant, members=[…])` with the rows (pk set) whose permissions were just stored,
-    by a single read or by our own write. Register from `AppConfig.ready()`; registering twice has no effect.
+    by a single read or by our own write. Register from `signals.py`; registering twice has no effect.
     """
     if listener not in _listeners[kind]:
         _listeners[kind].append(listener)

@@ -1,4 +1,4 @@
-"""The safety rules. The app of each setting registers its rule in `AppConfig.ready()`."""
+"""The safety rules. The app of each setting registers its rule in `signals.py`."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,0 +1,5 @@
+"""Register the app's parts that other apps run or show."""
+
+from portal.domain.log import filters
+
+filters.register()

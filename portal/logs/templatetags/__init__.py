@@ -1,1 +1,0 @@
-"""Template tags of the log's pages."""

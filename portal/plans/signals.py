@@ -1,0 +1,9 @@
+"""Register the area's parts that other apps run or show."""
+
+from django.utils.translation import gettext_lazy as _
+
+from portal.base.ui import nav
+from portal.base.ui.nav import NavEntry
+from tenants.roles import Permission
+
+nav.register(NavEntry("plans", _("Floor plans"), "map-2", "plans:index", Permission.DEVICES_VIEW))

@@ -1,0 +1,5 @@
+"""Register the app's parts that other apps run or show."""
+
+from portal.rights import comparing
+
+comparing.register()
