@@ -38,7 +38,7 @@ def test_a_service_that_refuses_a_field_is_asked_for_less_and_again_a_day_later(
         log.add(f"h{number}")
     again(here)
     again(here)
-    assert known(here) == [f"h{number}" for number in range(5)]
+    assert sorted(known(here)) == [f"h{number}" for number in range(5)]  # records of one second have no order
     assert "camera_id" in asked[0]
     assert set(asked[1:]) == {""}, "not once more, and the same on each page"
 

@@ -63,8 +63,12 @@ class Proxy:
             stop(child)
 
     def _listens(self) -> bool:
-        with socket() as probe:
-            return probe.connect_ex(("127.0.0.1", self.ports["https"])) == 0
+        return all(_is_open(port) for port in self.ports.values())
+
+
+def _is_open(port: int) -> bool:
+    with socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 class _Here(httpx2.BaseTransport):
