@@ -13,7 +13,7 @@ from portal.domain.budget.priorities import Priority
 from portal.domain.intents.actions import Requester, dispatch
 from portal.domain.intents.models import Intent, target_of
 from portal.domain.intents.nonces import Nonce
-from portal.domain.intents.recording import IntentDetails, record_intent
+from portal.domain.intents.recording import Command, record_intent
 from portal.domain.intents.states import Reason
 from portal.domain.mirror.models import PassController
 from tenants.models import Connection, User
@@ -60,18 +60,20 @@ def send_command(
     A hold with `until` ends automatically at that time, unless a newer command is sent. Without it, staff must lock the
     door.
     """
-    asked = intent_values(door, command, by, nonce, by.user) | {"permission": permission}
-    intent, is_new = _record_hold(asked, until) if command is DoorCommand.HOLD else record_intent(**asked)
+    request = service_command(door, command, by.user, permission)
+    if command is DoorCommand.HOLD:
+        intent, is_new = _record_hold(request, until, by=by, nonce=nonce)
+    else:
+        intent, is_new = record_intent(request, by=by, nonce=nonce)
     if is_new:
         dispatch(intent)
     return intent
 
 
-def _record_hold(asked: IntentDetails, until: datetime | None) -> tuple[Intent, bool]:
+def _record_hold(command: Command, until: datetime | None, *, by: Requester, nonce: Nonce) -> tuple[Intent, bool]:
     """Record a command to hold a door, together with the hold and its end."""
-    by = asked["by"]
     with transaction.atomic():
-        intent, is_new = record_intent(**asked)
+        intent, is_new = record_intent(command, by=by, nonce=nonce)
         if is_new:
             Hold.objects.create(
                 tenant=by.tenant,
@@ -85,22 +87,20 @@ def _record_hold(asked: IntentDetails, until: datetime | None) -> tuple[Intent, 
     return intent, is_new
 
 
-def intent_values(
-    door: PassController, command: DoorCommand, by: Requester, nonce: Nonce, person: User
-) -> IntentDetails:
-    """Return the values of an intent for this command. The service's log names `person`."""
-    return {
-        "by": by,
-        "permission": Permission.DOORS_OPERATE,
-        "operation": "operate_door",
-        "target": target_of("pass_controller", door.device_id),
-        "title": coded_sentence(f"door.{command.value}", door=door),
-        "path": {"device_id": door.device_id},
-        "body": {"tag": "lock_operation", "control": command.value, "info": str(person.email)[:INFO_MAX]},
-        "nonce": nonce,
-        "after": {"control": command.value},
-        "priority": Priority.DOORS,
-    }
+def service_command(
+    door: PassController, command: DoorCommand, person: User, permission: Permission = Permission.DOORS_OPERATE
+) -> Command:
+    """Return the request of a door's command (operation 35). The service's log names `person`."""
+    return Command(
+        permission=permission,
+        operation="operate_door",
+        target=target_of("pass_controller", door.device_id),
+        title=coded_sentence(f"door.{command.value}", door=door),
+        path={"device_id": door.device_id},
+        body={"tag": "lock_operation", "control": command.value, "info": str(person.email)[:INFO_MAX]},
+        after={"control": command.value},
+        priority=Priority.DOORS,
+    )
 
 
 def why_unavailable(connection: Connection) -> str:

@@ -17,7 +17,7 @@ from portal.base.restore import marking
 from portal.base.timers import timer_registry
 from portal.base.timers.clock import ClockTime
 from portal.base.timers.timer_registry import TaskWakeup
-from portal.devices.actions import DoorCommand, intent_values
+from portal.devices.actions import DoorCommand, service_command
 from portal.devices.models import OPEN, Hold
 from portal.domain.intents import actions as intents
 from portal.domain.intents.models import Intent, target_of
@@ -74,9 +74,8 @@ def _lock(hold: Hold) -> None:
     door = PassController.objects.filter(device_id=hold.device_id).first() or PassController(
         device_id=hold.device_id, device_name=hold.device_id
     )
-    asked = intent_values(door, DoorCommand.LOCK, _asker(hold), Nonce(f"{_nonce_prefix(hold)}{hold.attempts}"), hold.by)
-    asked["automatic"] = True
-    intent, _is_new = record_intent(**asked)
+    command, nonce = service_command(door, DoorCommand.LOCK, hold.by), Nonce(f"{_nonce_prefix(hold)}{hold.attempts}")
+    intent, _is_new = record_intent(command, by=_asker(hold), nonce=nonce, automatic=True)
     Hold.objects.filter(pk=hold.pk).update(lock=intent, attempts=F("attempts") + 1)
     _reschedule(Hold.objects.filter(pk=hold.pk), _CHECK_AGAIN)
     intents.dispatch(intent, inline=False)

@@ -3,6 +3,7 @@
 from portal.domain.intents.actions import Requester, submit
 from portal.domain.intents.models import Intent, target_of
 from portal.domain.intents.nonces import Nonce
+from portal.domain.intents.recording import Command
 from portal.domain.mirror.kinds import MirrorKind
 from portal.domain.mirror.models import Group, MirrorState
 from tenants.roles import Permission
@@ -12,31 +13,35 @@ from tenants.wording import coded_sentence
 def create(*, name: str, by: Requester, nonce: Nonce) -> Intent:
     """Request a new group (operation 17), at most once. The returned intent holds the result."""
     return submit(
+        Command(
+            permission=Permission.GROUPS_EDIT,
+            operation="create_membergroup",
+            title=coded_sentence("group.create", name=name),
+            body={"membergroup_name": name},
+            snapshot={"known": _known_ids()},
+            after={"membergroup_name": name},
+        ),
         by=by,
-        permission=Permission.GROUPS_EDIT,
-        operation="create_membergroup",
-        title=coded_sentence("group.create", name=name),
-        body={"membergroup_name": name},
         nonce=nonce,
-        snapshot={"known": _known_ids()},
-        after={"membergroup_name": name},
     )
 
 
 def rename(*, group: Group, name: str, by: Requester, nonce: Nonce) -> Intent:
     """Request a new name for a group (operation 18). The returned intent holds the result."""
     return submit(
+        Command(
+            permission=Permission.GROUPS_EDIT,
+            operation="update_membergroup",
+            target=target_of("membergroup", group.membergroup_id),
+            title=coded_sentence("group.rename", old=group, new=name),
+            path={"membergroup_id": group.membergroup_id},
+            body={"membergroup_name": name},
+            snapshot={"membergroup_name": group.membergroup_name},
+            before={"membergroup_name": group.membergroup_name},
+            after={"membergroup_name": name},
+        ),
         by=by,
-        permission=Permission.GROUPS_EDIT,
-        operation="update_membergroup",
-        target=target_of("membergroup", group.membergroup_id),
-        title=coded_sentence("group.rename", old=group, new=name),
-        path={"membergroup_id": group.membergroup_id},
-        body={"membergroup_name": name},
         nonce=nonce,
-        snapshot={"membergroup_name": group.membergroup_name},
-        before={"membergroup_name": group.membergroup_name},
-        after={"membergroup_name": name},
     )
 
 

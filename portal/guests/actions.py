@@ -14,7 +14,7 @@ from django.db.models import Max
 from portal.domain.intents.actions import dispatch, stop
 from portal.domain.intents.models import Intent, target_of
 from portal.domain.intents.nonces import Nonce, NotSubmitted
-from portal.domain.intents.recording import Requester, record_intent
+from portal.domain.intents.recording import Command, Requester, record_intent
 from portal.domain.mirror.fields.guests import AREAS, CODE, GUEST, KEYS
 from portal.domain.mirror.fields.values import NEW_MASK, OLD_MASK
 from portal.domain.mirror.text_folding import fold
@@ -59,10 +59,19 @@ def change_guest(
         if lives_again and not revive:
             raise WouldReactivate
         intent, is_new = record_intent(
-            by=by, permission=Permission.GUESTS_DESK, operation="update_guest", target=target_of("guest", row.guest_id),
-            title=coded_sentence(act, guest=row), path={"guest_id": str(row.guest_id)}, body=dict(body), nonce=nonce,
-            before=GUEST.audit_values(before or {}, OLD_MASK), after=GUEST.audit_values(body),
-        )  # fmt: skip
+            Command(
+                permission=Permission.GUESTS_DESK,
+                operation="update_guest",
+                target=target_of("guest", row.guest_id),
+                title=coded_sentence(act, guest=row),
+                path={"guest_id": str(row.guest_id)},
+                body=dict(body),
+                before=GUEST.audit_values(before or {}, OLD_MASK),
+                after=GUEST.audit_values(body),
+            ),
+            by=by,
+            nonce=nonce,
+        )
         if lives_again and is_new:
             Visit.objects.filter(pk=row.pk).update(revive_intent=intent)
     if is_new:

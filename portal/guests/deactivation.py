@@ -27,6 +27,7 @@ from portal.domain.intents import absence_proofs, actions
 from portal.domain.intents.actions import Requester
 from portal.domain.intents.models import Intent, target_of
 from portal.domain.intents.nonces import Nonce
+from portal.domain.intents.recording import Command
 from portal.domain.intents.states import UNDER_WAY, Reason, State
 from portal.domain.mirror import single_reads
 from portal.domain.mirror.fields.guests import GUEST
@@ -105,16 +106,18 @@ def send_deactivation(visit: Visit, *, nonce: Nonce | None = None) -> Intent | N
     if body is None:
         return None
     intent = actions.submit(
+        Command(
+            permission=Permission.GUESTS_DESK,
+            operation="update_guest",
+            target=target_of("guest", visit.guest_id),
+            title=coded_sentence("guest.cut_short", guest=visit),
+            path={"guest_id": str(visit.guest_id)},
+            body=body,
+            before={"use_date_end": write_moment(visit.use_date_end)},
+            after=GUEST.audit_values(body),
+        ),
         by=Requester(visit.tenant, visit.cut_by, visit.cut_session),
-        permission=Permission.GUESTS_DESK,
-        operation="update_guest",
-        target=target_of("guest", visit.guest_id),
-        title=coded_sentence("guest.cut_short", guest=visit),
-        path={"guest_id": str(visit.guest_id)},
-        body=body,
         nonce=nonce or Nonce(uuid.uuid4().hex),
-        before={"use_date_end": write_moment(visit.use_date_end)},
-        after=GUEST.audit_values(body),
         automatic=nonce is None,
     )
     Visit.objects.filter(pk=visit.pk).update(cut_intent=intent, cut_attempts=F("cut_attempts") + 1)

@@ -16,7 +16,7 @@ from portal.domain.budget.priorities import Priority
 from portal.domain.intents.actions import dispatch
 from portal.domain.intents.models import Intent
 from portal.domain.intents.nonces import Nonce
-from portal.domain.intents.recording import Requester, record_intent
+from portal.domain.intents.recording import Command, Requester, record_intent
 from portal.domain.mirror.fields.guests import (
     AREAS,
     CODE,
@@ -191,15 +191,17 @@ def _record(
 ) -> tuple[Intent, Visit]:
     body, name_key = order.body(), fold(order.name)
     intent, _is_new = record_intent(
+        Command(
+            permission=Permission.GUESTS_DESK,
+            operation="create_guest",
+            title=coded_sentence("guest.issue", guest=order.name),
+            body=body,
+            snapshot={"known": known_guest_ids(name_key)},
+            after=GUEST.audit_values(body),
+            priority=priority,
+        ),
         by=by,
-        permission=Permission.GUESTS_DESK,
-        operation="create_guest",
-        title=coded_sentence("guest.issue", guest=order.name),
-        body=body,
-        snapshot={"known": known_guest_ids(name_key)},
         nonce=nonce,
-        after=GUEST.audit_values(body),
-        priority=priority,
     )
     visit = _visit_of(order, by, party, stage=Stage.ASKED, intent=intent)
     visit.save()

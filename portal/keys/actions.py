@@ -11,12 +11,13 @@ from portal.domain.budget.priorities import Priority
 from portal.domain.intents.actions import Requester, submit
 from portal.domain.intents.models import Intent, target_of
 from portal.domain.intents.nonces import Nonce, NotSubmitted
+from portal.domain.intents.recording import Command
 from portal.domain.mirror.models import KeyBox
 from tenants.roles import Permission
 from tenants.wording import coded_sentence
 
 
-class Command(TextChoices):
+class KeyCommand(TextChoices):
     UNLOCK = "unlock", pgettext_lazy("key", "Release")
     LOCK = "lock", pgettext_lazy("key", "Lock")
 
@@ -28,10 +29,10 @@ class Command(TextChoices):
 
     @property
     def icon(self) -> str:
-        return "lock" if self is Command.LOCK else "lock-open"
+        return "lock" if self is KeyCommand.LOCK else "lock-open"
 
 
-def command(*, box: KeyBox, numbers: Sequence[str], command: Command, by: Requester, nonce: Nonce) -> Intent:
+def send_command(*, box: KeyBox, numbers: Sequence[str], command: KeyCommand, by: Requester, nonce: Nonce) -> Intent:
     """Request the service to release or lock keys of a box now. The returned intent shows the progress.
 
     Raises NotSubmitted for no keys, for keys that the box does not have, and for more keys than the service accepts at
@@ -46,19 +47,21 @@ def command(*, box: KeyBox, numbers: Sequence[str], command: Command, by: Reques
     if len(chosen) > KEY_TARGETS_MAX:
         raise NotSubmitted(_("Choose %(n)d keys at most. Nothing was sent.") % {"n": KEY_TARGETS_MAX})
     return submit(
+        Command(
+            permission=Permission.KEYS_OPERATE,
+            operation="operate_keys",
+            target=target_of("key_box", box.key_device_id),
+            title=coded_sentence(f"key.{command.value}", box=box, numbers=", ".join(chosen)),
+            path={"key_device_id": box.key_device_id},
+            body={
+                "tag": "lock_operation",
+                "control": command.value,
+                "targets": chosen,
+                "info": str(by.user.email)[:INFO_MAX],
+            },
+            after={"control": command.value, "keys": ", ".join(chosen)},
+            priority=Priority.DOORS,
+        ),
         by=by,
-        permission=Permission.KEYS_OPERATE,
-        operation="operate_keys",
-        target=target_of("key_box", box.key_device_id),
-        title=coded_sentence(f"key.{command.value}", box=box, numbers=", ".join(chosen)),
-        path={"key_device_id": box.key_device_id},
-        body={
-            "tag": "lock_operation",
-            "control": command.value,
-            "targets": chosen,
-            "info": str(by.user.email)[:INFO_MAX],
-        },
         nonce=nonce,
-        after={"control": command.value, "keys": ", ".join(chosen)},
-        priority=Priority.DOORS,
     )

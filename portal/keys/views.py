@@ -24,7 +24,7 @@ from portal.domain.mirror import freshness, member_search, single_reads
 from portal.domain.mirror.kinds import MirrorKind
 from portal.domain.mirror.models import KeyBox
 from portal.keys import actions, queries
-from portal.keys.actions import Command
+from portal.keys.actions import KeyCommand
 from portal.keys.lists import Keys
 from tenants import interrupted_requests, pending_commands
 from tenants.access import TenantRequest, tenant_view
@@ -52,7 +52,7 @@ def box(request: TenantRequest, key_device_id: str) -> HttpResponse:
         return render(request, "keys/now.html", context | {"fresh": True})
     if pending_commands.TOKEN_PARAMETER in request.GET:  # back from the confirmation page, but nothing was sent
         messages.info(request, _("Nothing was sent by this confirmation. Check the latest commands, then try again."))
-    context |= {"licensed": current_connection().has_licence_key, "commands": list(Command)}
+    context |= {"licensed": current_connection().has_licence_key, "commands": list(KeyCommand)}
     return render(request, "keys/box.html", context)
 
 
@@ -84,7 +84,7 @@ def key(request: TenantRequest, key_device_id: str, unit_no: str) -> HttpRespons
         return live_updates.unchanged_response()
     if live_updates.is_poll(request):
         return render(request, "keys/key_now.html", context | {"fresh": True})
-    return render(request, "keys/key.html", context | _lending_context(request) | {"commands": list(Command)})
+    return render(request, "keys/key.html", context | _lending_context(request) | {"commands": list(KeyCommand)})
 
 
 def _key_context(request: TenantRequest, found: queries.ShownKey) -> dict[str, Any]:
@@ -130,11 +130,11 @@ def pending_command(request: TenantRequest, key_device_id: str) -> PendingComman
         nonce = nonces.check_nonce(request)
     except nonces.BadNonce:
         return None
-    if wanted not in Command.values or not numbers:
+    if wanted not in KeyCommand.values or not numbers:
         return None
     slug = request.tenant.slug
     return PendingCommand(
-        title=Command(wanted).describe(box, numbers),
+        title=KeyCommand(wanted).describe(box, numbers),
         page=reverse("keys:box", args=[slug, key_device_id]),
         handler=f"{__name__}.carry_through",
         values={
@@ -150,7 +150,7 @@ def pending_command(request: TenantRequest, key_device_id: str) -> PendingComman
 def carry_through(request: TenantRequest, values: dict[str, str]) -> HttpResponseBase:
     """Send the command within 15 seconds of the confirming click. The person must be the one who requested it."""
     nonce = Nonce(values["nonce"], nonces.clicked_at(request))
-    control, numbers = Command(values["control"]), values["unit"].split(",")
+    control, numbers = KeyCommand(values["control"]), values["unit"].split(",")
     box = values["key_device_id"]
     return _submit_confirmed(
         request, values["tenant"], key_device_id=box, numbers=numbers, control=control, nonce=nonce
@@ -159,12 +159,12 @@ def carry_through(request: TenantRequest, values: dict[str, str]) -> HttpRespons
 
 @tenant_view(Permission.KEYS_OPERATE, methods=["POST"])
 def _submit_confirmed(
-    request: TenantRequest, key_device_id: str, numbers: list[str], control: Command, nonce: Nonce
+    request: TenantRequest, key_device_id: str, numbers: list[str], control: KeyCommand, nonce: Nonce
 ) -> HttpResponseBase:
     page, box = reverse("keys:box", args=[request.tenant.slug, key_device_id]), _box(key_device_id)
     try:
         by = Requester.from_request(request)
-        intent = actions.command(box=box, numbers=numbers, command=control, by=by, nonce=nonce)
+        intent = actions.send_command(box=box, numbers=numbers, command=control, by=by, nonce=nonce)
     except NotSubmitted as reason:
         messages.error(request, str(reason))
         return redirect(page)
@@ -175,11 +175,11 @@ def _submit_confirmed(
 def command(request: TenantRequest, key_device_id: str) -> HttpResponse:
     found, page = _box(key_device_id), reverse("keys:box", args=[request.tenant.slug, key_device_id])
     wanted = request.POST.get("control", "")
-    if wanted not in Command.values:
+    if wanted not in KeyCommand.values:
         messages.error(request, _("This command is not available. Nothing was sent."))
         return redirect(page)
     numbers = request.POST.getlist("unit")
-    act = partial(actions.command, box=found, numbers=numbers, command=Command(wanted))
+    act = partial(actions.send_command, box=found, numbers=numbers, command=KeyCommand(wanted))
     intent = submit_once(request, ErrorsAsMessages(request), act)
     return interrupted_requests.return_to_form(request, page) if intent is None else redirect(address_of(page, intent))
 

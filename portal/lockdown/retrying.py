@@ -16,7 +16,7 @@ from portal.base.restore import marking
 from portal.base.timers import timer_registry
 from portal.base.timers.clock import ClockTime, database_now
 from portal.base.timers.timer_registry import TaskWakeup
-from portal.devices.actions import intent_values, why_unavailable
+from portal.devices.actions import service_command, why_unavailable
 from portal.domain.budget import quota
 from portal.domain.budget.priorities import Priority
 from portal.domain.intents import actions as intents
@@ -75,8 +75,8 @@ def send_command(row: LockdownDoor, order: Lockdown, *, by: Requester, nonce: No
     if has_newer_command(row):
         return
     door = PassController(device_id=row.device_id, device_name=row.name)
-    asked = intent_values(door, command_of(order), by, nonce, by.user)
-    intent, is_new = record_intent(**asked | {"permission": Permission.LOCKDOWN, "automatic": automatic})
+    command = service_command(door, command_of(order), by.user, Permission.LOCKDOWN)
+    intent, is_new = record_intent(command, by=by, nonce=nonce, automatic=automatic)
     if is_new:
         LockdownDoor.objects.filter(pk=row.pk).update(intent=intent, attempts=F("attempts") + 1)
         intents.dispatch(intent, inline=False)

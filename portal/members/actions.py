@@ -8,6 +8,7 @@ from django.db import transaction
 from portal.domain.intents.actions import Requester, submit
 from portal.domain.intents.models import Intent, target_of
 from portal.domain.intents.nonces import Nonce
+from portal.domain.intents.recording import Command
 from portal.domain.mirror.fields.members import CARD, MEMBER, QR
 from portal.domain.mirror.fields.values import OLD_MASK
 from portal.domain.mirror.models import Member
@@ -23,44 +24,52 @@ Body = Mapping[str, Any]
 def create(*, body: Body, by: Requester, nonce: Nonce) -> Intent:
     """Request a new member (operation 4). The snapshot helps to find the member if the answer is lost."""
     return submit(
+        Command(
+            permission=Permission.RIGHTS_EDIT
+            if body.keys() & {"devices_pass", "keys_pass"}
+            else Permission.MEMBERS_EDIT,
+            operation="create_member",
+            title=coded_sentence("member.create", name=body["member_name"]),
+            body=dict(body),
+            snapshot=matching.candidates_before(body),
+            after=MEMBER.audit_values(body),
+        ),
         by=by,
-        permission=Permission.RIGHTS_EDIT if body.keys() & {"devices_pass", "keys_pass"} else Permission.MEMBERS_EDIT,
-        operation="create_member",
-        title=coded_sentence("member.create", name=body["member_name"]),
-        body=dict(body),
-        snapshot=matching.candidates_before(body),
         nonce=nonce,
-        after=MEMBER.audit_values(body),
     )
 
 
 def update(*, member: Member, body: Body, by: Requester, nonce: Nonce) -> Intent:
     """Request a change (operation 6) of the fields in `body` only."""
     return submit(
+        Command(
+            permission=Permission.RIGHTS_EDIT if "privilege" in body else Permission.MEMBERS_EDIT,
+            operation="update_member",
+            target=target_of("member", member.member_id),
+            title=coded_sentence("member.change", name=member),
+            path={"member_id": member.member_id},
+            body=dict(body),
+            before=values_before(member, body),
+            after=MEMBER.audit_values(body),
+        ),
         by=by,
-        permission=Permission.RIGHTS_EDIT if "privilege" in body else Permission.MEMBERS_EDIT,
-        operation="update_member",
-        target=target_of("member", member.member_id),
-        title=coded_sentence("member.change", name=member),
-        path={"member_id": member.member_id},
-        body=dict(body),
         nonce=nonce,
-        before=values_before(member, body),
-        after=MEMBER.audit_values(body),
     )
 
 
 def delete(*, member: Member, by: Requester, nonce: Nonce) -> Intent:
     """Request a deletion (operation 10). The service deletes the face image with the member."""
     return submit(
+        Command(
+            permission=Permission.MEMBERS_DELETE,
+            operation="delete_member",
+            target=target_of("member", member.member_id),
+            title=coded_sentence("member.delete", name=member),
+            path={"member_id": member.member_id},
+            before={"member_id": member.member_id, **plain_values_of(member)},
+        ),
         by=by,
-        permission=Permission.MEMBERS_DELETE,
-        operation="delete_member",
-        target=target_of("member", member.member_id),
-        title=coded_sentence("member.delete", name=member),
-        path={"member_id": member.member_id},
         nonce=nonce,
-        before={"member_id": member.member_id, **plain_values_of(member)},
     )
 
 

@@ -7,6 +7,7 @@ leave an unclear state. Between the two steps no face works.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from dataclasses import replace as replace_fields
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -19,7 +20,7 @@ from portal.domain.intents import actions, tracking
 from portal.domain.intents.actions import Requester, submit
 from portal.domain.intents.models import Intent, target_of
 from portal.domain.intents.nonces import Nonce
-from portal.domain.intents.recording import IntentDetails, record_intent
+from portal.domain.intents.recording import Command, record_intent
 from portal.domain.intents.sending import send_inline
 from portal.domain.intents.states import UNDER_WAY, Reason, State
 from portal.domain.mirror.models import Member
@@ -31,20 +32,20 @@ REGISTER, DELETE, PROFILE = "register_face_image", "delete_face_image", "registe
 
 def register(*, member: Member, picture: CheckedPicture, by: Requester, nonce: Nonce) -> Intent:
     """Request to register a face (operation 8). The request is sent at most once and followed to its outcome."""
-    return submit(**_registration(member, picture, by, nonce))
+    return submit(_registration(member, picture), by=by, nonce=nonce)
 
 
 def delete(*, member: Member, by: Requester, nonce: Nonce) -> Intent:
     """Request to delete the face (operation 9)."""
-    return _check_deleted(submit(**_deletion(member, by, nonce)))
+    return _check_deleted(submit(_deletion(member), by=by, nonce=nonce))
 
 
 def replace(*, member: Member, picture: CheckedPicture, by: Requester, nonce: Nonce) -> Intent:
     """Delete the present face, and register this one once that is confirmed. Return the second intent."""
     with transaction.atomic():
         then = Nonce(f"{nonce.value}.then"[:64], nonce.clicked_at)
-        second, is_new = record_intent(**_registration(member, picture, by, then, held=True))
-        first = submit(**_deletion(member, by, nonce), inline=False)
+        second, is_new = record_intent(_registration(member, picture), by=by, nonce=then, held=True)
+        first = submit(_deletion(member), by=by, nonce=nonce, inline=False)
     if is_new and send_inline(first):
         _check_deleted(first)
         second.refresh_from_db()
@@ -65,7 +66,7 @@ def _check_deleted(deletion: Intent) -> Intent:
 def set_profile(*, member: Member, picture: CheckedPicture, by: Requester, nonce: Nonce) -> Intent:
     """Request a profile picture (operation 7). It replaces the present one."""
     title = coded_sentence("member.profile_picture", name=member)
-    return submit(**_with_picture(picture, _request(PROFILE, title, member, by, nonce)))
+    return submit(_with_picture(_request(PROFILE, title, member), picture), by=by, nonce=nonce)
 
 
 def on_deleted(intent: Intent) -> None:
@@ -115,32 +116,27 @@ def state_of(member: Member, about: Iterable[Intent]) -> FaceState:
     )
 
 
-def _registration(
-    member: Member, picture: CheckedPicture, by: Requester, nonce: Nonce, *, held: bool = False
-) -> IntentDetails:
-    asked = _request(REGISTER, coded_sentence("member.register_face", name=member), member, by, nonce)
-    return {**_with_picture(picture, asked), "held": held}
+def _registration(member: Member, picture: CheckedPicture) -> Command:
+    return _with_picture(_request(REGISTER, coded_sentence("member.register_face", name=member), member), picture)
 
 
-def _deletion(member: Member, by: Requester, nonce: Nonce) -> IntentDetails:
+def _deletion(member: Member) -> Command:
     title = coded_sentence("member.delete_face", name=member)
-    return {**_request(DELETE, title, member, by, nonce), "before": {"face": True}}
+    return replace_fields(_request(DELETE, title, member), before={"face": True})
 
 
-def _request(operation: str, title: Sentence, member: Member, by: Requester, nonce: Nonce) -> IntentDetails:
-    return {
-        "by": by,
-        "permission": Permission.MEMBERS_EDIT,
-        "operation": operation,
-        "target": target_of("member", member.member_id),
-        "title": title,
-        "path": {"member_id": member.member_id},
-        "nonce": nonce,
-    }
+def _request(operation: str, title: Sentence, member: Member) -> Command:
+    return Command(
+        permission=Permission.MEMBERS_EDIT,
+        operation=operation,
+        target=target_of("member", member.member_id),
+        title=title,
+        path={"member_id": member.member_id},
+    )
 
 
-def _with_picture(picture: CheckedPicture, asked: IntentDetails) -> IntentDetails:
-    return {**asked, "body": picture.metadata, "image": Image(picture.content), "after": _audit_values(picture)}
+def _with_picture(command: Command, picture: CheckedPicture) -> Command:
+    return replace_fields(command, body=picture.metadata, image=Image(picture.content), after=_audit_values(picture))
 
 
 def _audit_values(picture: CheckedPicture) -> dict[str, object]:

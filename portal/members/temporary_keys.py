@@ -18,6 +18,7 @@ from portal.domain.budget.priorities import Priority
 from portal.domain.intents.actions import Requester, submit
 from portal.domain.intents.models import Intent, target_of
 from portal.domain.intents.nonces import Nonce
+from portal.domain.intents.recording import Command
 from portal.domain.intents.states import State
 from portal.domain.mirror.models import KeyBox, Member
 from tenants.roles import Permission
@@ -40,16 +41,22 @@ def request_keys(*, member: Member, body: Mapping[str, Any], by: Requester, nonc
     """Request the keys of `body` for the member. The time starts when the service receives the request."""
     units = {each["device_id"]: each["unit_no_list"] for each in body["targets_list"]}
     return submit(
+        Command(
+            permission=Permission.DOORS_OPERATE,
+            operation=OPERATION,
+            target=target_of("member", member.member_id),
+            title=coded_sentence("member.temporary_keys", name=member),
+            path={"member_id": member.member_id},
+            body=dict(body),
+            after={
+                "keys": keys_text(units, box_names(units)),
+                "time": duration_text(body["timer"]),
+                "info": body["info"],
+            },
+            priority=Priority.DOORS,
+        ),
         by=by,
-        permission=Permission.DOORS_OPERATE,
-        operation=OPERATION,
-        target=target_of("member", member.member_id),
-        title=coded_sentence("member.temporary_keys", name=member),
-        path={"member_id": member.member_id},
-        body=dict(body),
         nonce=nonce,
-        after={"keys": keys_text(units, box_names(units)), "time": duration_text(body["timer"]), "info": body["info"]},
-        priority=Priority.DOORS,
     )
 
 

@@ -14,7 +14,7 @@ from portal.domain.intents.actions import submit
 from portal.domain.intents.form_handling import address_of_target
 from portal.domain.intents.models import Intent, target_of
 from portal.domain.intents.nonces import Nonce, NotSubmitted
-from portal.domain.intents.recording import Requester
+from portal.domain.intents.recording import Command, Requester
 from portal.domain.jobs.bulk_executor import is_under_way
 from portal.domain.mirror.fields.members import RIGHTS_NAMES
 from portal.domain.mirror.models import Member
@@ -158,18 +158,20 @@ def submit_rights(
     """
     changed = words.differences(read.parts, {**read.parts, **body}, places.load_place_names())
     return submit(
+        Command(
+            permission=Permission.RIGHTS_EDIT,
+            operation="update_member",
+            target=target_of("member", member.member_id),
+            title=coded_sentence("member.rights", name=member),
+            path={"member_id": member.member_id},
+            body=dict(body),
+            before={_audit_field(each.place): each.before for each in changed}
+            | {name: read.parts.get(name) for name in body},
+            after={_audit_field(each.place): each.after for each in changed} | dict(body),
+        ),
         by=by,
-        permission=Permission.RIGHTS_EDIT,
-        operation="update_member",
-        target=target_of("member", member.member_id),
-        title=coded_sentence("member.rights", name=member),
-        path={"member_id": member.member_id},
-        body=dict(body),
         nonce=nonce,
         inline=inline,
-        before={_audit_field(each.place): each.before for each in changed}
-        | {name: read.parts.get(name) for name in body},
-        after={_audit_field(each.place): each.after for each in changed} | dict(body),
     )
 
 

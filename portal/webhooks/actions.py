@@ -19,7 +19,7 @@ from portal.domain.intents.actions import dispatch
 from portal.domain.intents.models import Intent
 from portal.domain.intents.nonces import Nonce, NotSubmitted
 from portal.domain.intents.queries import open_intents
-from portal.domain.intents.recording import Requester, record_intent
+from portal.domain.intents.recording import Command, Requester, record_intent
 from portal.domain.mirror import single_reads
 from portal.domain.mirror.models import TenantRecord
 from portal.webhooks import health, tokens
@@ -150,21 +150,23 @@ def _record_intent(
     act: WebhookChange, row: Webhook, was: dict[str, Any], by: Requester, nonce: Nonce
 ) -> tuple[Intent, bool]:
     return record_intent(
+        Command(
+            permission=Permission.CONNECTION_MANAGE,
+            operation=OPERATION,
+            target=TARGET,
+            title=coded_sentence(f"webhook.{act}"),
+            body={
+                "is_invalid": not row.is_on,
+                "url": address_of(row),
+                "secret_token": row.secret,
+                "trigger": {"history": {"category": list(row.categories)}},
+            },
+            snapshot=was,
+            before=_audit_values(was["is_on"], was["categories"]),
+            after=_audit_values(row.is_on, row.categories),
+        ),
         by=by,
-        permission=Permission.CONNECTION_MANAGE,
-        operation=OPERATION,
-        target=TARGET,
-        title=coded_sentence(f"webhook.{act}"),
-        body={
-            "is_invalid": not row.is_on,
-            "url": address_of(row),
-            "secret_token": row.secret,
-            "trigger": {"history": {"category": list(row.categories)}},
-        },
-        snapshot=was,
         nonce=nonce,
-        before=_audit_values(was["is_on"], was["categories"]),
-        after=_audit_values(row.is_on, row.categories),
     )
 
 

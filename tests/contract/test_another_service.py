@@ -18,6 +18,7 @@ from portal.domain.budget.priorities import Priority
 from portal.domain.intents import tracking
 from portal.domain.intents.actions import submit
 from portal.domain.intents.models import Intent
+from portal.domain.intents.recording import Command
 from portal.domain.intents.states import State
 from portal.domain.mirror import single_reads, sync_schedule, tasks
 from portal.domain.mirror.kinds import MirrorKind
@@ -170,8 +171,8 @@ def elsewhere(db):
 
 
 def ask(place, operation, **more):
-    asked = {"permission": Permission.MEMBERS_EDIT, "title": operation, "nonce": fresh_nonce(), **more}
-    intent = submit(by=place.asker, operation=operation, **asked)
+    values = {"permission": Permission.MEMBERS_EDIT, "title": operation, **more}
+    intent = submit(Command(operation=operation, **values), by=place.asker, nonce=fresh_nonce())
     time_passes(place)
     intent.refresh_from_db()
     return intent

@@ -1,7 +1,7 @@
 """What a guard sees of other people's requests."""
 
 from portal.domain.intents.actions import submit
-from portal.domain.intents.recording import Requester
+from portal.domain.intents.recording import Command, Requester
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
 from tests.support.places import fresh_nonce
@@ -11,10 +11,10 @@ def asked(place, permission, operation, body, **more):
     """Create an intent of the owner."""
     with tenant_scope(place.tenant):
         return submit(
-            by=Requester(place.tenant, place.owner), permission=permission, operation=operation, title=operation,
-            body=body,
-            nonce=fresh_nonce(), **more,
-        )  # fmt: skip
+            Command(permission=permission, operation=operation, title=operation, body=body, **more),
+            by=Requester(place.tenant, place.owner),
+            nonce=fresh_nonce(),
+        )
 
 
 def outcome_of(place, intent):

@@ -11,6 +11,7 @@ from portal.devices import follow
 from portal.domain.alerts.models import Alert
 from portal.domain.intents.actions import submit
 from portal.domain.intents.models import Intent
+from portal.domain.intents.recording import Command
 from portal.domain.intents.states import Reason, State
 from portal.domain.mirror import door_states as known
 from portal.domain.mirror.models import PassController
@@ -175,10 +176,18 @@ def command(place, control, **end):
     """Submit a command to the door D, and set these values at its end."""
     with tenant_scope(place.tenant):
         intent = submit(
-            by=place.asker, permission=Permission.DOORS_OPERATE, operation="operate_door", nonce=fresh_nonce(),
-            title=control, target="pass_controller:D", path={"device_id": "D"}, inline=False,
-            body={"tag": "lock_operation", "control": control, "info": ""},
-        )  # fmt: skip
+            Command(
+                permission=Permission.DOORS_OPERATE,
+                operation="operate_door",
+                title=control,
+                target="pass_controller:D",
+                path={"device_id": "D"},
+                body={"tag": "lock_operation", "control": control, "info": ""},
+            ),
+            by=place.asker,
+            nonce=fresh_nonce(),
+            inline=False,
+        )
         Intent.objects.filter(pk=intent.pk).update(due_at=None, **end)
         intent.refresh_from_db()
         return intent

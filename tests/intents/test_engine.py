@@ -9,7 +9,7 @@ from portal.domain.budget.priorities import Priority
 from portal.domain.intents import due_intents, tracking
 from portal.domain.intents.actions import stop, submit
 from portal.domain.intents.models import Intent
-from portal.domain.intents.recording import record_intent
+from portal.domain.intents.recording import Command, record_intent
 from portal.domain.intents.sending import send
 from portal.domain.intents.states import Reason, State
 from portal.domain.intents.words import outcome_of
@@ -28,18 +28,33 @@ def here(place):
 
 def create_group(place, name="Sales", nonce=None, **more):
     return submit(
-        by=place.asker, permission=Permission.GROUPS_EDIT, operation="create_membergroup",
-        title=f"Create group {name}", body={"membergroup_name": name}, nonce=nonce or fresh_nonce(), **more,
-    )  # fmt: skip
+        Command(
+            permission=Permission.GROUPS_EDIT,
+            operation="create_membergroup",
+            title=f"Create group {name}",
+            body={"membergroup_name": name},
+        ),
+        by=place.asker,
+        nonce=nonce or fresh_nonce(),
+        **more,
+    )
 
 
 def unlock(place, device="mock_succeeded", control="unlock", **more):
     return submit(
-        by=place.asker, permission=Permission.DOORS_OPERATE, operation="operate_door",
-        target=f"pass_controller:{device}", title="Unlock", path={"device_id": device},
-        body={"tag": "lock_operation", "control": control, "info": "test"}, nonce=fresh_nonce(),
-        priority=Priority.DOORS, **more,
-    )  # fmt: skip
+        Command(
+            permission=Permission.DOORS_OPERATE,
+            operation="operate_door",
+            target=f"pass_controller:{device}",
+            title="Unlock",
+            path={"device_id": device},
+            body={"tag": "lock_operation", "control": control, "info": "test"},
+            priority=Priority.DOORS,
+        ),
+        by=place.asker,
+        nonce=fresh_nonce(),
+        **more,
+    )
 
 
 def follow(intent):
@@ -70,9 +85,17 @@ def test_the_same_form_sent_fifty_times_is_one_intent_and_one_call(here):
 
 def test_the_services_refusal_is_told_with_its_code_and_as_not_applied(here):
     intent = submit(
-        by=here.asker, permission=Permission.MEMBERS_EDIT, operation="update_member", target="member:nobody",
-        title="Rename nobody", path={"member_id": "nobody"}, body={"member_name": "X"}, nonce=fresh_nonce(),
-    )  # fmt: skip
+        Command(
+            permission=Permission.MEMBERS_EDIT,
+            operation="update_member",
+            target="member:nobody",
+            title="Rename nobody",
+            path={"member_id": "nobody"},
+            body={"member_name": "X"},
+        ),
+        by=here.asker,
+        nonce=fresh_nonce(),
+    )
     assert intent.state == State.FAILED
     assert intent.http_status == 404
     told = outcome_of(intent)
@@ -110,11 +133,18 @@ def test_sending_twice_is_sending_once(here):
 
 def queued(place, **changes):
     intent, _ = record_intent(
-        by=place.asker, permission=Permission.DOORS_OPERATE, operation="operate_door",
-        target="pass_controller:mock_succeeded", title="Unlock", path={"device_id": "mock_succeeded"},
-        body={"tag": "lock_operation", "control": changes.pop("control", "unlock")}, nonce=fresh_nonce(),
-        priority=Priority.DOORS,
-    )  # fmt: skip
+        Command(
+            permission=Permission.DOORS_OPERATE,
+            operation="operate_door",
+            target="pass_controller:mock_succeeded",
+            title="Unlock",
+            path={"device_id": "mock_succeeded"},
+            body={"tag": "lock_operation", "control": changes.pop("control", "unlock")},
+            priority=Priority.DOORS,
+        ),
+        by=place.asker,
+        nonce=fresh_nonce(),
+    )
     if changes:
         Intent.objects.filter(pk=intent.pk).update(**changes)
         intent.refresh_from_db()
@@ -183,12 +213,18 @@ def test_a_claim_whose_process_is_gone_is_uncertain_for_a_door(here):
 
 
 def test_changes_to_one_member_leave_in_the_order_in_which_they_were_asked(here):
-    asked = {
-        "by": here.asker, "permission": Permission.GROUPS_EDIT, "operation": "update_membergroup",
-        "target": "membergroup:G", "title": "Rename", "path": {"membergroup_id": "G"},
-    }  # fmt: skip
-    first, _ = record_intent(**asked, body={"membergroup_name": "A"}, nonce=fresh_nonce())
-    second, _ = record_intent(**asked, body={"membergroup_name": "B"}, nonce=fresh_nonce())
+    def rename(name):
+        command = Command(
+            permission=Permission.GROUPS_EDIT,
+            operation="update_membergroup",
+            target="membergroup:G",
+            title="Rename",
+            path={"membergroup_id": "G"},
+            body={"membergroup_name": name},
+        )
+        return record_intent(command, by=here.asker, nonce=fresh_nonce())[0]
+
+    first, second = rename("A"), rename("B")
     send(second)
     assert second.state == State.QUEUED
     assert not here.calls(18)

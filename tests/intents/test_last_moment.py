@@ -16,7 +16,7 @@ from portal.domain.budget.priorities import Priority
 from portal.domain.intents import applying, due_intents, tracking
 from portal.domain.intents.claiming import claim
 from portal.domain.intents.models import Intent
-from portal.domain.intents.recording import Requester, record_intent
+from portal.domain.intents.recording import Command, Requester, record_intent
 from portal.domain.intents.sending import send, send_claimed
 from portal.domain.intents.states import Reason, State
 from portal.domain.intents.transitions import Transition
@@ -38,10 +38,18 @@ def here(place):
 def asked(place, by=None, **changes):
     """Return a command for a door, recorded and not sent yet."""
     intent, _ = record_intent(
-        by=by or place.asker, permission=Permission.DOORS_OPERATE, operation="operate_door",
-        target="pass_controller:mock_succeeded", title="Unlock", path={"device_id": "mock_succeeded"},
-        body={"tag": "lock_operation", "control": "unlock"}, nonce=fresh_nonce(), priority=Priority.DOORS,
-    )  # fmt: skip
+        Command(
+            permission=Permission.DOORS_OPERATE,
+            operation="operate_door",
+            target="pass_controller:mock_succeeded",
+            title="Unlock",
+            path={"device_id": "mock_succeeded"},
+            body={"tag": "lock_operation", "control": "unlock"},
+            priority=Priority.DOORS,
+        ),
+        by=by or place.asker,
+        nonce=fresh_nonce(),
+    )
     if changes:
         Intent.objects.filter(pk=intent.pk).update(**changes)
         intent.refresh_from_db()
@@ -87,9 +95,15 @@ def in_support(here):
         tenant=here.tenant, user=person, reason="Ticket 12", started_at=now, expires_at=now + timedelta(minutes=30)
     )
     intent, _ = record_intent(
-        by=Requester(here.tenant, person, session), permission=Permission.GROUPS_EDIT, operation="create_membergroup",
-        title="Create group", body={"membergroup_name": "Sales"}, nonce=fresh_nonce(),
-    )  # fmt: skip
+        Command(
+            permission=Permission.GROUPS_EDIT,
+            operation="create_membergroup",
+            title="Create group",
+            body={"membergroup_name": "Sales"},
+        ),
+        by=Requester(here.tenant, person, session),
+        nonce=fresh_nonce(),
+    )
     return intent, session
 
 

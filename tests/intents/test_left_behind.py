@@ -14,7 +14,7 @@ from portal.domain.budget.priorities import Priority
 from portal.domain.intents import applying, due_intents, tracking
 from portal.domain.intents.claiming import claim
 from portal.domain.intents.models import Intent
-from portal.domain.intents.recording import record_intent
+from portal.domain.intents.recording import Command, record_intent
 from portal.domain.intents.sending import send, send_claimed
 from portal.domain.intents.states import LOST_CLAIM_SECONDS, LOST_REPEATABLE_CLAIM_SECONDS, WRITE_SECONDS, Reason, State
 from portal.domain.intents.transitions import Transition
@@ -49,26 +49,48 @@ def elsewhere(db):
 
 def unlocking(place):
     intent, _ = record_intent(
-        by=place.asker, permission=Permission.DOORS_OPERATE, operation="operate_door",
-        target="pass_controller:mock_succeeded", title="Unlock", path={"device_id": "mock_succeeded"},
-        body={"tag": "lock_operation", "control": "unlock"}, nonce=fresh_nonce(), priority=Priority.DOORS,
-    )  # fmt: skip
+        Command(
+            permission=Permission.DOORS_OPERATE,
+            operation="operate_door",
+            target="pass_controller:mock_succeeded",
+            title="Unlock",
+            path={"device_id": "mock_succeeded"},
+            body={"tag": "lock_operation", "control": "unlock"},
+            priority=Priority.DOORS,
+        ),
+        by=place.asker,
+        nonce=fresh_nonce(),
+    )
     return intent
 
 
 def creation(place):
     intent, _ = record_intent(
-        by=place.asker, permission=Permission.GROUPS_EDIT, operation="create_membergroup", title="Create group",
-        body={"membergroup_name": "Sales"}, nonce=fresh_nonce(),
-    )  # fmt: skip
+        Command(
+            permission=Permission.GROUPS_EDIT,
+            operation="create_membergroup",
+            title="Create group",
+            body={"membergroup_name": "Sales"},
+        ),
+        by=place.asker,
+        nonce=fresh_nonce(),
+    )
     return intent
 
 
 def renaming(place):
     intent, _ = record_intent(
-        by=place.asker, permission=Permission.GROUPS_EDIT, operation="update_membergroup", target="membergroup:G",
-        title="Rename", path={"membergroup_id": "G"}, body={"membergroup_name": "Sales"}, nonce=fresh_nonce(),
-    )  # fmt: skip
+        Command(
+            permission=Permission.GROUPS_EDIT,
+            operation="update_membergroup",
+            target="membergroup:G",
+            title="Rename",
+            path={"membergroup_id": "G"},
+            body={"membergroup_name": "Sales"},
+        ),
+        by=place.asker,
+        nonce=fresh_nonce(),
+    )
     return intent
 
 

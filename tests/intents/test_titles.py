@@ -6,6 +6,7 @@ from django.utils import translation
 
 from portal.domain.intents.actions import erase, submit
 from portal.domain.intents.models import Intent
+from portal.domain.intents.recording import Command
 from portal.domain.intents.states import State
 from tenants import audit
 from tenants.models import AuditEntry, User
@@ -88,6 +89,13 @@ def test_an_act_that_kept_no_sentence_is_worded_by_its_code(place, language, sen
 
 def _asked(place, title):
     return submit(
-        by=place.asker, permission=Permission.GROUPS_EDIT, operation="create_membergroup", title=title,
-        body={"membergroup_name": "X"}, nonce=fresh_nonce(), inline=False,
-    )  # fmt: skip
+        Command(
+            permission=Permission.GROUPS_EDIT,
+            operation="create_membergroup",
+            title=title,
+            body={"membergroup_name": "X"},
+        ),
+        by=place.asker,
+        nonce=fresh_nonce(),
+        inline=False,
+    )

@@ -10,6 +10,7 @@ from django.utils import timezone
 from portal.domain.intents.actions import submit
 from portal.domain.intents.applying import apply_transition
 from portal.domain.intents.models import Intent
+from portal.domain.intents.recording import Command
 from portal.domain.intents.states import Reason, State
 from portal.domain.intents.tracking import resolve
 from portal.domain.intents.transitions import Transition
@@ -65,9 +66,16 @@ class Trail:
         """Create an intent with this state."""
         with tenant_scope(self.place.tenant):
             intent = submit(
-                by=self.place.asker, permission=Permission.MEMBERS_EDIT, nonce=fresh_nonce(), inline=False,
-                operation="create_member", title=title or coded_sentence("member.create", name="山田"), **values,
-            )  # fmt: skip
+                Command(
+                    permission=Permission.MEMBERS_EDIT,
+                    operation="create_member",
+                    title=title or coded_sentence("member.create", name="山田"),
+                    **values,
+                ),
+                by=self.place.asker,
+                nonce=fresh_nonce(),
+                inline=False,
+            )
             if state is not None:
                 Intent.objects.filter(pk=intent.pk).update(state=State.SENDING)
                 apply_transition(

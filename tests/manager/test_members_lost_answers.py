@@ -8,7 +8,7 @@ from accessapi.resources import write_moment
 from portal.domain.intents import absence_proofs as proof
 from portal.domain.intents import applying, handlers
 from portal.domain.intents.models import Intent
-from portal.domain.intents.recording import record_intent
+from portal.domain.intents.recording import Command, record_intent
 from portal.domain.intents.states import Reason, State
 from portal.domain.intents.transitions import Transition
 from portal.domain.mirror import tasks
@@ -33,15 +33,17 @@ def lost(desk):
     def make(operation, body=None, member=None):
         permission = Permission.MEMBERS_DELETE if operation == "delete_member" else Permission.MEMBERS_EDIT
         intent, _ = record_intent(
+            Command(
+                permission=permission,
+                operation=operation,
+                title=operation,
+                target=f"member:{member.member_id}" if member else "",
+                path={"member_id": member.member_id} if member else {},
+                body=body,
+                snapshot=matching.candidates_before(body) if operation == "create_member" else None,
+            ),
             by=desk.place.asker,
-            permission=permission,
-            operation=operation,
-            title=operation,
             nonce=fresh_nonce(),
-            target=f"member:{member.member_id}" if member else "",
-            path={"member_id": member.member_id} if member else {},
-            body=body,
-            snapshot=matching.candidates_before(body) if operation == "create_member" else None,
         )
         Intent.objects.filter(pk=intent.pk).update(state=State.UNCERTAIN, reason=Reason.LOST)
         intent.refresh_from_db()

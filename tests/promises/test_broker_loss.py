@@ -10,6 +10,7 @@ from portal.domain.budget.priorities import Priority
 from portal.domain.intents import actions
 from portal.domain.intents.models import Intent
 from portal.domain.intents.nonces import Nonce
+from portal.domain.intents.recording import Command
 from portal.domain.intents.states import State
 from tenants.roles import Permission
 from tests.support.house import House
@@ -48,14 +49,16 @@ def groups(customer: Customer, names: list[str]) -> list[Intent]:
     with customer.scope():
         return [
             actions.submit(
+                Command(
+                    permission=Permission.GROUPS_EDIT,
+                    operation="create_membergroup",
+                    title=name,
+                    body={"membergroup_name": name},
+                    priority=Priority.PEOPLE,
+                ),
                 inline=False,
                 by=asker,
-                permission=Permission.GROUPS_EDIT,
-                operation="create_membergroup",
-                title=name,
-                body={"membergroup_name": name},
                 nonce=Nonce(f"{customer.slug}-{name}"),
-                priority=Priority.PEOPLE,
             )
             for name in names
         ]

@@ -10,6 +10,7 @@ from portal.domain.intents import actions
 from portal.domain.intents.due_intents import CHECK_SECONDS
 from portal.domain.intents.models import Intent
 from portal.domain.intents.nonces import Nonce
+from portal.domain.intents.recording import Command
 from portal.domain.intents.states import State
 from tenants.roles import Permission
 from tests.support.house import House, Process
@@ -46,9 +47,16 @@ def group(customer: Customer, name: str) -> Intent:
     asker = customer.asker()
     with customer.scope(), patch("portal.base.timers.task_queue.enqueue"):
         return actions.submit(
-            inline=False, by=asker, permission=Permission.GROUPS_EDIT, operation="create_membergroup", title=name,
-            body={"membergroup_name": name}, nonce=Nonce(f"{customer.slug}-{name}"),
-        )  # fmt: skip
+            Command(
+                permission=Permission.GROUPS_EDIT,
+                operation="create_membergroup",
+                title=name,
+                body={"membergroup_name": name},
+            ),
+            inline=False,
+            by=asker,
+            nonce=Nonce(f"{customer.slug}-{name}"),
+        )
 
 
 def is_done(customer: Customer, intent: Intent) -> bool:

@@ -8,6 +8,7 @@ import pytest
 from portal.domain.budget.client import client
 from portal.domain.budget.priorities import Priority
 from portal.domain.intents import actions
+from portal.domain.intents.recording import Command
 from tenants.models import Connection
 from tenants.roles import Permission
 from tests.promises.test_call_budget import hammer, refused
@@ -31,10 +32,18 @@ def renamed(customer: Customer, name: str):
     ]
     with customer.scope():
         return actions.submit(
-            by=customer.asker(), permission=Permission.GROUPS_EDIT, operation="update_membergroup",
-            path={"membergroup_id": group["membergroup_id"]}, body={"membergroup_name": name},
-            target=f"group:{secrets.token_hex(4)}", title=name, nonce=fresh_nonce(), inline=False,
-        )  # fmt: skip
+            Command(
+                permission=Permission.GROUPS_EDIT,
+                operation="update_membergroup",
+                path={"membergroup_id": group["membergroup_id"]},
+                body={"membergroup_name": name},
+                target=f"group:{secrets.token_hex(4)}",
+                title=name,
+            ),
+            by=customer.asker(),
+            nonce=fresh_nonce(),
+            inline=False,
+        )
 
 
 @pytest.mark.quick

@@ -10,6 +10,7 @@ from portal.domain.budget.priorities import Priority
 from portal.domain.intents import actions, tracking
 from portal.domain.intents.models import Intent
 from portal.domain.intents.nonces import Nonce
+from portal.domain.intents.recording import Command
 from portal.webhooks import actions as webhook
 from portal.webhooks.actions import WebhookChange
 from tenants.connections.reissue import reissue
@@ -56,16 +57,18 @@ def canary(kind: str) -> str:
 def ask(customer: Customer, operation: str, target: str, path: dict[str, str], body: object) -> Intent:
     with customer.scope():
         return actions.submit(
+            Command(
+                permission=Permission.MEMBERS_EDIT,
+                operation=operation,
+                target=target,
+                title=f"{operation} {target}",
+                path=path,
+                body=body,
+                priority=Priority.PEOPLE,
+            ),
             inline=False,
             by=customer.asker("owner"),
-            permission=Permission.MEMBERS_EDIT,
-            operation=operation,
-            target=target,
-            title=f"{operation} {target}",
-            path=path,
-            body=body,
             nonce=Nonce(secrets.token_urlsafe(9)),
-            priority=Priority.PEOPLE,
         )
 
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 from portal.domain.intents import actions
 from portal.domain.intents.models import Intent
 from portal.domain.intents.nonces import Nonce
-from portal.domain.intents.recording import Requester
+from portal.domain.intents.recording import Command, Requester
 from portal.domain.intents.states import Reason, State
 from portal.domain.jobs import actions as job_actions
 from portal.domain.jobs.models import Job, Row
@@ -90,12 +90,14 @@ def ask(customer: Customer, person: User) -> Intent:
     """Request a group from inside the session: a worker is notified and sends it."""
     with customer.scope():
         return actions.submit(
+            Command(
+                permission=Permission.GROUPS_EDIT,
+                operation="create_membergroup",
+                title="A group",
+                body={"membergroup_name": "from inside"},
+            ),
             inline=False,
             by=Requester(customer.tenant, person, session_of(customer, person)),
-            permission=Permission.GROUPS_EDIT,
-            operation="create_membergroup",
-            title="A group",
-            body={"membergroup_name": "from inside"},
             nonce=Nonce(f"inside-{next(_asked)}"),
         )
 

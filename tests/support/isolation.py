@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from portal.domain.budget.priorities import Priority
 from portal.domain.intents.models import Intent
-from portal.domain.intents.recording import Requester, record_intent
+from portal.domain.intents.recording import Command, Requester, record_intent
 from portal.domain.intents.states import State
 from portal.domain.mirror.models import Group, Member, PassController
 from portal.domain.visits.models import Preset, Visit
@@ -62,15 +62,17 @@ def unlocking(place: Place, door: str, by: User | None = None) -> Intent:
     """Record a request as the door's page does, without notifying a worker."""
     with tenant_scope(place.tenant):
         return record_intent(
+            Command(
+                permission=Permission.DOORS_OPERATE,
+                operation="operate_door",
+                target=f"pass_controller:{door}",
+                title=f"Unlock {door}",
+                path={"device_id": door},
+                body={"tag": "lock_operation", "control": "unlock", "info": ""},
+                priority=Priority.DOORS,
+            ),
             by=Requester(place.tenant, by or place.owner),
-            permission=Permission.DOORS_OPERATE,
-            operation="operate_door",
-            target=f"pass_controller:{door}",
-            title=f"Unlock {door}",
-            path={"device_id": door},
-            body={"tag": "lock_operation", "control": "unlock", "info": ""},
             nonce=fresh_nonce(),
-            priority=Priority.DOORS,
         )[0]
 
 

@@ -18,7 +18,7 @@ from portal.domain.budget.priorities import Priority
 from portal.domain.intents import actions
 from portal.domain.intents.models import Intent
 from portal.domain.intents.nonces import Nonce
-from portal.domain.intents.recording import Requester
+from portal.domain.intents.recording import Command, Requester
 from portal.domain.intents.states import State
 from portal.domain.mirror.models import PassController
 from tenants import roles
@@ -108,23 +108,22 @@ class Customer:
         Without `rung` no worker is notified; only the sweep finds it.
         """
         door = door or self.doors[0]
-        asked = {
-            "by": by or self.asker(),
-            "permission": Permission.DOORS_OPERATE,
-            "operation": "operate_door",
-            "target": f"pass_controller:{door}",
-            "title": f"Unlock {door}",
-            "path": {"device_id": door},
-            "body": {"tag": "lock_operation", "control": control, "info": ""},
-            "nonce": Nonce(nonce or secrets.token_urlsafe(12), clicked_at),
-            "priority": Priority.DOORS,
-        }
+        command = Command(
+            permission=Permission.DOORS_OPERATE,
+            operation="operate_door",
+            target=f"pass_controller:{door}",
+            title=f"Unlock {door}",
+            path={"device_id": door},
+            body={"tag": "lock_operation", "control": control, "info": ""},
+            priority=Priority.DOORS,
+        )
+        click = {"by": by or self.asker(), "nonce": Nonce(nonce or secrets.token_urlsafe(12), clicked_at)}
         with self.scope():
             if not rung:
                 from portal.domain.intents.recording import record_intent
 
-                return record_intent(**asked)[0]
-            return actions.submit(inline=inline, **asked)
+                return record_intent(command, **click)[0]
+            return actions.submit(command, inline=inline, **click)
 
     def intent(self, intent: Intent | int) -> Intent:
         """Return the row as it is now."""

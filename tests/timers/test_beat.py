@@ -16,6 +16,7 @@ from portal.base.timers.timer_registry import TIMERS
 from portal.domain.alerts.models import Watch
 from portal.domain.intents.due_intents import CHECK_SECONDS
 from portal.domain.intents.models import Intent
+from portal.domain.intents.recording import Command
 from portal.domain.intents.states import State
 from portal.domain.jobs.file_executor import RETENTION
 from portal.domain.jobs.models import ExportPart, Job
@@ -33,9 +34,15 @@ def group_asked_for(place: Place) -> Intent:
     from portal.domain.intents.actions import submit
 
     return submit(
-        by=place.asker, permission=Permission.GROUPS_EDIT, operation="create_membergroup", title="Create group",
-        body={"membergroup_name": "Sales"}, nonce=fresh_nonce(),
-    )  # fmt: skip
+        Command(
+            permission=Permission.GROUPS_EDIT,
+            operation="create_membergroup",
+            title="Create group",
+            body={"membergroup_name": "Sales"},
+        ),
+        by=place.asker,
+        nonce=fresh_nonce(),
+    )
 
 
 def queued(place: Place) -> None:

@@ -21,6 +21,7 @@ from portal.base.timers.models import Lease
 from portal.domain.alerts.models import Alert, Severity
 from portal.domain.intents import actions, claiming
 from portal.domain.intents.models import Intent
+from portal.domain.intents.recording import Command
 from portal.domain.intents.states import Reason, State
 from portal.domain.jobs.models import Job, Row
 from portal.domain.jobs.states import Action, Halt, JobState, RowState
@@ -99,9 +100,15 @@ def begin_process() -> None:
 
 def asked(place: Place, **facts: Any) -> Intent:
     intent = actions.submit(
-        by=place.asker, permission=Permission.GROUPS_EDIT, operation="create_membergroup", title="Create group",
-        body={"membergroup_name": "Sales"}, nonce=fresh_nonce(),
-    )  # fmt: skip
+        Command(
+            permission=Permission.GROUPS_EDIT,
+            operation="create_membergroup",
+            title="Create group",
+            body={"membergroup_name": "Sales"},
+        ),
+        by=place.asker,
+        nonce=fresh_nonce(),
+    )
     values = {"state": State.QUEUED, "due_at": ClockTime(), "rung_at": None, "finished_at": None} | facts
     Intent.objects.filter(pk=intent.pk).update(**values)
     return Intent.objects.get(pk=intent.pk)

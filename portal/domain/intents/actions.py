@@ -1,7 +1,5 @@
 """Functions that pages and jobs call: submit, dispatch, stop, release, withdraw and erase intents."""
 
-from typing import Unpack
-
 from django.db import transaction
 from django.db.models import QuerySet, TextField, Value
 from django.db.models.functions import Cast, Coalesce, NullIf
@@ -10,21 +8,22 @@ from portal.base.timers.clock import ClockTime
 from portal.domain.intents.applying import apply_transition
 from portal.domain.intents.due_intents import enqueue
 from portal.domain.intents.models import Intent
-from portal.domain.intents.recording import IntentDetails, Requester, record_intent
+from portal.domain.intents.nonces import Nonce
+from portal.domain.intents.recording import Command, Requester, record_intent
 from portal.domain.intents.sending import send_inline
 from portal.domain.intents.states import FINAL, Reason, State
 from portal.domain.intents.transitions import Transition
 
-__all__ = ["Requester", "dispatch", "release", "stop", "submit", "withdraw"]
+__all__ = ["Command", "Requester", "dispatch", "release", "stop", "submit", "withdraw"]
 
 
-def submit(*, inline: bool = True, **asked: Unpack[IntentDetails]) -> Intent:
-    """Record an intent (arguments: `IntentDetails`) and send it. Return its row, in the state it has then.
+def submit(command: Command, *, by: Requester, nonce: Nonce, inline: bool = True, automatic: bool = False) -> Intent:
+    """Record an intent for the command and send it. Return its row, in the state it has then.
 
     It is sent at once when `inline` and a slot is free, otherwise by a worker. The same nonce returns the same row.
     Inside a transaction only `inline=False` is possible: nothing may be sent before its row is committed.
     """
-    intent, is_new = record_intent(**asked)
+    intent, is_new = record_intent(command, by=by, nonce=nonce, automatic=automatic)
     if is_new:
         dispatch(intent, inline=inline)
     return intent

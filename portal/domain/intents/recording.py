@@ -1,9 +1,9 @@
 """Record an intent and its audit row in one transaction, before anything is sent."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Required, TypedDict, Unpack
+from typing import Any, TypedDict
 
 from django.db import IntegrityError, transaction
 from django.db import connection as database
@@ -50,51 +50,55 @@ class Requester:
         return {"tenant": self.tenant, "by": self.user, "support_session": self.support_session}
 
 
-class IntentDetails(TypedDict, total=False):
-    """The details of a request to the service.
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """One request to the service, as the view makes it. It goes unchanged through every layer to its intent.
 
-    `before` and `after` are stored in the audit log unencrypted: leave secrets out or mask them. `body` is stored
-    encrypted. The audit log takes the title without names that must be erasable. `image` is sent as the body of
-    operations that take one; `body` then only describes it. A `held` intent is a second step: it is not due before
-    `actions.release` confirms the first. An `automatic` intent needs the permissions of `by`, but is recorded as the
-    portal's.
+    `operation` is a name in the table of accessapi, `path` and `body` are its values, `target` is what it is about
+    (`target_of`). `before` and `after` are stored in the audit log unencrypted: leave secrets out or mask them. `body`
+    is stored encrypted. The audit log takes the title without names that must be erasable. `image` is sent as the body
+    of operations that take one; `body` then only describes it.
     """
 
-    by: Required[Requester]
-    permission: Required[Permission]
-    operation: Required[str]
-    title: Required[Sentence | str]
-    nonce: Required[Nonce]
-    target: str
-    path: Mapping[str, str]
-    body: Mapping[str, Any] | None
-    before: Mapping[str, Any] | None
-    after: Mapping[str, Any] | None
-    snapshot: Any
-    priority: Priority
-    image: Image
-    held: bool
-    automatic: bool
+    permission: Permission
+    operation: str
+    title: Sentence | str
+    target: str = ""
+    path: Mapping[str, str] = field(default_factory=dict)
+    body: Mapping[str, Any] | None = None
+    before: Mapping[str, Any] | None = None
+    after: Mapping[str, Any] | None = None
+    snapshot: Any = None
+    priority: Priority = Priority.PEOPLE
+    image: Image | None = None
 
 
-def record_intent(**asked: Unpack[IntentDetails]) -> tuple[Intent, bool]:
-    """Return the intent of this nonce, and whether it is new. The same nonce returns the first one, unchanged."""
-    intent = _build_intent(asked)
+def record_intent(
+    command: Command, *, by: Requester, nonce: Nonce, held: bool = False, automatic: bool = False
+) -> tuple[Intent, bool]:
+    """Return the intent of this nonce, and whether it is new. The same nonce returns the first one, unchanged.
+
+    A `held` intent is a second step: it is not due before `actions.release` confirms the first. An `automatic` intent
+    needs the permissions of `by`, but is recorded as the portal's.
+    """
+    intent = _build_intent(command, by, nonce, automatic=automatic)
+    if held:
+        intent.due_at, intent.reason = None, Reason.STEP_BEFORE
     try:
         with transaction.atomic():
             if intent.is_physical:
                 lock_target(intent.tenant, intent.target)
             intent.save(force_insert=True)
-            if (image := asked.get("image")) is not None:
-                enclosed = Enclosure(intent=intent, content=image.content, content_type=image.content_type)
-                enclosed.save(force_insert=True)
+            if command.image is not None:
+                image = Enclosure(intent=intent, content=command.image.content, content_type=command.image.content_type)
+                image.save(force_insert=True)
             audit.record(
                 tenant=intent.tenant,
                 action=intent.operation,
                 target=intent.target,
                 summary=intent.summary,
-                before=asked.get("before"),
-                after=asked.get("after"),
+                before=command.before,
+                after=command.after,
                 intent_id=str(intent.pk),
                 **audit_actor(intent),
             )
@@ -113,29 +117,26 @@ def lock_target(tenant: Tenant, target: str) -> None:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"{tenant.pk}:{target}"])
 
 
-def _build_intent(asked: IntentDetails) -> Intent:
-    by, title, nonce = asked["by"], asked["title"], asked["nonce"]
-    stated = by.tenant.environment.catalogue.find(asked["operation"])
-    priority, held = asked.get("priority", Priority.PEOPLE), asked.get("held", False)
+def _build_intent(command: Command, by: Requester, nonce: Nonce, *, automatic: bool) -> Intent:
+    stated = by.tenant.environment.catalogue.find(command.operation)
     return Intent(
         tenant=by.tenant,
         nonce=nonce.value,
         operation=stated.name,
         delivery=str(stated.delivery),
-        target=asked.get("target", ""),
-        title=title,
-        audit_title=_title_without_names(title),
-        path=dict(asked.get("path") or {}),
-        body=asked.get("body"),
-        snapshot=asked.get("snapshot"),
+        target=command.target,
+        title=command.title,
+        audit_title=_title_without_names(command.title),
+        path=dict(command.path),
+        body=command.body,
+        snapshot=command.snapshot,
         by=by.user,
         support_session=by.support_session,
-        automatic=asked.get("automatic", False),
-        permission=asked["permission"].value,
-        priority=priority,
-        queue=QUEUES[priority],
+        automatic=automatic,
+        permission=command.permission.value,
+        priority=command.priority,
+        queue=QUEUES[command.priority],
         deadline=_deadline(stated.delivery, nonce.clicked_at),
-        **({"due_at": None, "reason": Reason.STEP_BEFORE} if held else {}),
     )
 
 

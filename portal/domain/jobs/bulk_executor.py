@@ -17,6 +17,7 @@ from portal.domain.budget.priorities import Priority
 from portal.domain.intents.actions import Requester, submit
 from portal.domain.intents.models import Intent, target_of
 from portal.domain.intents.nonces import Nonce
+from portal.domain.intents.recording import Command
 from portal.domain.intents.states import FINAL, UNDER_WAY
 from portal.domain.jobs import kinds, member_reading, reconciling, results, row_storage
 from portal.domain.jobs.kinds import AlreadyApplied, LeaveUnchanged, RowDecision, Send, Skip
@@ -154,16 +155,18 @@ def _send(job: Job, action: Action, rows: list[Row]) -> Part:
     )
     family = kinds.kind_of(job).family
     part.intent = submit(
+        Command(
+            permission=Permission(job.permission),
+            operation=OPERATIONS[action],
+            target=f"{family}:{job.pk}",
+            title=_title(job, part),
+            body={"members": [member_body(row) for row in rows]},
+            snapshot=take_snapshot(rows) if action == Action.CREATE else None,
+            priority=Priority.JOBS,
+        ),
         inline=False,
         by=Requester(current_tenant(), job.by, job.support_session),
-        permission=Permission(job.permission),
-        operation=OPERATIONS[action],
-        target=f"{family}:{job.pk}",
-        title=_title(job, part),
-        body={"members": [member_body(row) for row in rows]},
-        snapshot=take_snapshot(rows) if action == Action.CREATE else None,
         nonce=Nonce(f"{family}-{job.pk}-part-{part.ordinal}"),
-        priority=Priority.JOBS,
     )
     part.save(update_fields=["intent"])
     Job.objects.filter(pk=job.pk).update(reading_since=None)
