@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from accessapi.reading import read_json
 from accessapi.resources import histories
 from accessapi.webhook_format import WebhookFormat
-from portal.domain.mirror.row_building import HistoryColumns, build_records, remove_secrets
+from portal.domain.mirror.log_rows import HistoryColumns, build_records, remove_secrets
 from portal.webhooks.models import Notification
 
 # Fields of a message that belong to the record's device; `_MESSAGE_FIELDS` are not part of the record.

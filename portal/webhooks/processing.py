@@ -18,8 +18,8 @@ from portal.base.timers.timer_registry import TaskWakeup
 from portal.domain.mirror import late_records, sync_schedule
 from portal.domain.mirror.kinds import READ_INTERVALS, MirrorKind
 from portal.domain.mirror.leases import has_calls_for_log
+from portal.domain.mirror.log_rows import insert_records
 from portal.domain.mirror.models import History, MirrorState
-from portal.domain.mirror.row_building import insert_records
 from portal.webhooks import health, parsing
 from portal.webhooks.message_queue import PROCESS_TASK
 from portal.webhooks.models import Notification, Webhook

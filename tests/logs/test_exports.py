@@ -14,8 +14,8 @@ from portal.base.files import xlsx_streaming
 from portal.domain.jobs import file_executor
 from portal.domain.jobs.models import ExportPart, Job
 from portal.domain.jobs.states import Halt, JobState
+from portal.domain.mirror.log_rows import insert_records
 from portal.domain.mirror.models import History
-from portal.domain.mirror.row_building import insert_records
 from portal.logs.exports import actions
 from tenants.models import AuditEntry, Staff
 from tenants.scope import tenant_scope

@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from portal.base.ui.tables import keyset
 from portal.domain.mirror import log_search, search_queryset
+from portal.domain.mirror.log_rows import insert_records
 from portal.domain.mirror.log_search import RecordFilter
-from portal.domain.mirror.row_building import insert_records
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import MakeCustomer

@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from portal.domain.mirror import log_partitions, log_search
 from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.log_rows import HistoryColumns, insert_records
 from portal.domain.mirror.models import History, HistorySearch, Member, MirrorState
-from portal.domain.mirror.row_building import HistoryColumns, insert_records
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import MakeCustomer

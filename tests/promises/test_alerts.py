@@ -14,8 +14,8 @@ from django.utils import timezone
 from portal.domain.alerts.models import Alert, AlertRecord, Watch
 from portal.domain.mirror import events, sync_schedule
 from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.log_rows import insert_records
 from portal.domain.mirror.models import History, MirrorState
-from portal.domain.mirror.row_building import insert_records
 from portal.domain.notifications.models import State, Telling, WebAddress
 from tenants.models import User
 from tests.support.chat import Chat

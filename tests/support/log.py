@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from portal.base.ui.times import TOKYO
 from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.log_rows import HistoryColumns, insert_records
 from portal.domain.mirror.models import Area, History, MirrorState
-from portal.domain.mirror.row_building import HistoryColumns, insert_records
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
 from tests.support.places import Place

@@ -35,8 +35,8 @@ from portal.domain.budget.priorities import Priority
 from portal.domain.mirror import coverage, events, failure_reasons, last_seen, late_records, log_fields, sync_schedule
 from portal.domain.mirror.kinds import READ_INTERVALS, MirrorKind
 from portal.domain.mirror.leases import MirrorLease, may_read_on
+from portal.domain.mirror.log_rows import HistoryColumns, build_records, insert_records
 from portal.domain.mirror.models import History, HistoryDay, MirrorState
-from portal.domain.mirror.row_building import HistoryColumns, build_records, insert_records
 from tenants.models import Connection
 
 log = structlog.get_logger(__name__)
