@@ -9,9 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import connection as database
-from django.db.models import Max
 
-from portal.domain.mirror.models import History
 from tenants.scope import current_tenant_id
 
 PRECISION = timedelta(days=1)
@@ -30,6 +28,10 @@ WITH told AS (
 )
 UPDATE mirror_member m SET last_seen_at = held.at FROM held WHERE m.id = held.id
 """
+_NEWEST = """
+SELECT member_id, max(at) FROM mirror_history
+WHERE tenant_id = %(tenant)s AND member_id = ANY(%(wanted)s) AND NOT member_id = '' GROUP BY member_id
+"""
 
 
 def update_last_seen(record_keys: Sequence[int]) -> None:
@@ -42,8 +44,12 @@ def update_last_seen(record_keys: Sequence[int]) -> None:
 
 def last_seen_of(member_ids: Iterable[str]) -> dict[str, datetime]:
     """Return the time of each member's newest record, for members that are added after their records."""
-    theirs = History.objects.exclude(member_id="").filter(member_id__in=set(member_ids)).order_by()
-    return dict(theirs.values_list("member_id").annotate(Max("at")))
+    wanted = set(member_ids)
+    if not wanted:
+        return {}
+    with database.cursor() as cursor:
+        cursor.execute(_NEWEST, {"tenant": current_tenant_id(), "wanted": list(wanted)})
+        return dict(cursor.fetchall())
 
 
 def lock_last_seen() -> None:
