@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from portal.base.ui.times import local
-from portal.domain.mirror import coverage, failure_reasons
+from portal.domain.mirror import failure_reasons, sync_schedule
 from portal.domain.mirror.kinds import MirrorKind
 from portal.domain.mirror.models import Key, KeyBox, MirrorState, PassController
 from tenants.scope import tenant_scope
@@ -46,7 +46,7 @@ def pause(place):
     with tenant_scope(place.tenant):
         state = MirrorState.objects.get(kind=MirrorKind.HISTORIES)
         state.as_of, state.error, state.error_at, state.due_at = SINCE, failure_reasons.NO_CALLS, NOW, NOW
-        state.memory[coverage.RESUMES_AT] = UNTIL.isoformat()
+        state.memory[sync_schedule.RESUMES_AT] = UNTIL.isoformat()
         state.save()
 
 

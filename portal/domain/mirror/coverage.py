@@ -16,7 +16,7 @@ from django.db.models.functions import Now
 
 from accessapi.limits import HISTORY_RETENTION_DAYS, JST, PAGE_MAX
 from portal.base.timers.clock import ClockTime, database_now
-from portal.domain.mirror import failure_reasons, sync_schedule
+from portal.domain.mirror import sync_schedule
 from portal.domain.mirror.kinds import MirrorKind
 from portal.domain.mirror.log_partitions import RETENTION
 from portal.domain.mirror.models import HistoryDay, MirrorState
@@ -25,10 +25,8 @@ from tenants.models import current_tenant
 # At most this many days wait to be read, so that the calls are spent soon after the request.
 MAX_WAITING_DAYS = 31
 _DAY = timedelta(days=1)
-_NO_CALLS = (failure_reasons.NO_CALLS, "no_calls")  # reserved for others, or refused by the service
-# Names in the memory of the log's state: the start of the current outage, past outages as [since, until],
-# and when calls are expected to be free, while the log waits for them.
-FAILING_SINCE, OUTAGES, RESUMES_AT = "failing_since", "outages", "goes_on_at"
+# Names in the memory of the log's state: the start of the current outage, and past outages as [since, until].
+FAILING_SINCE, OUTAGES = "failing_since", "outages"
 
 
 class GapKind(StrEnum):
@@ -133,12 +131,6 @@ class Coverage:
         return (GapKind.REFUSED, self.refused_days[day]) if day in self.refused_days else (GapKind.UNREAD, "")
 
 
-def next_read_at(state: MirrorState) -> datetime | None:
-    """Return when a kind is read next; while it waits for calls, when calls are expected to be free."""
-    told = state.memory.get(RESUMES_AT) if state.error in _NO_CALLS else None
-    return _moment(told) or state.due_at
-
-
 def start_of_day(day: date) -> datetime:
     """Return when a day begins, in the service's time zone."""
     return datetime.combine(day, time(), JST)
@@ -153,7 +145,7 @@ def load_coverage() -> Coverage:
 def build_coverage(state: Any, day_rows: Sequence[HistoryDay]) -> Coverage:
     """Return the coverage from the log's state (annotated with `now`) and the rows of the requested days."""
     if state.as_of is None:
-        return Coverage(error=state.error, next_at=next_read_at(state))
+        return Coverage(error=state.error, next_at=sync_schedule.next_read_at(state))
     memory = state.memory
     since = _moment(memory.get("known_from"))
     known_from = max(since, state.now - RETENTION) if since else None
@@ -169,7 +161,7 @@ def build_coverage(state: Any, day_rows: Sequence[HistoryDay]) -> Coverage:
         ),
         failing_since=_moment(memory.get(FAILING_SINCE)),
         error=state.error,
-        next_at=next_read_at(state),
+        next_at=sync_schedule.next_read_at(state),
         categories=tuple(memory.get("category", ())),
         statuses=tuple(memory.get("status", ())),
         records_per_day=state.total / max(1.0, (state.as_of - known_from) / _DAY + len(days)) if known_from else 0.0,

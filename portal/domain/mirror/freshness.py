@@ -21,7 +21,7 @@ from portal.base.ui.tables.columns import EmptyState
 from portal.base.ui.times import local
 from portal.base.ui.url_lookup import url_in_tenant
 from portal.base.ui.value_words import join_sentences
-from portal.domain.mirror import coverage, failure_reasons
+from portal.domain.mirror import failure_reasons, sync_schedule
 from portal.domain.mirror.kinds import READ_INTERVALS, MirrorKind
 from portal.domain.mirror.models import MirrorState, SyncRun
 from tenants.access import TenantRequest
@@ -115,8 +115,8 @@ def _kind_freshness(kind: MirrorKind, state: Any, now: datetime) -> KindFreshnes
         running = ListProgress(0, state.total or None, now)
     since = state.memory.get("known_from")
     known_from = datetime.fromisoformat(since) if since else None
-    told = (state.as_of, state.total, running, state.error, state.error_at, known_from, coverage.next_read_at(state))
-    return KindFreshness(kind, *told)
+    told = (state.as_of, state.total, running, state.error, state.error_at, known_from)
+    return KindFreshness(kind, *told, next_at=sync_schedule.next_read_at(state))
 
 
 _REFRESH = "mirror:refresh"

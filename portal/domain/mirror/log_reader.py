@@ -203,7 +203,7 @@ class _Turn:
         if expected - now < _SHORT_WAIT:
             self.lease.pause(until)
             return
-        self.memory[coverage.RESUMES_AT] = _text(expected)
+        self.memory[sync_schedule.RESUMES_AT] = _text(expected)
         self.lease.pause(until, error=reason, error_at=now, memory=self.memory)
 
     def end(self) -> None:

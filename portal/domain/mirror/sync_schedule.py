@@ -12,6 +12,7 @@ from portal.base.timers import timer_registry
 from portal.base.timers.clock import ClockTime
 from portal.base.timers.task_queue import enqueue_after_commit
 from portal.base.timers.timer_registry import TaskWakeup
+from portal.domain.mirror import failure_reasons
 from portal.domain.mirror.kinds import MirrorKind
 from portal.domain.mirror.models import MirrorState, SharedReading, SyncRun
 from tenants.models import Connection, Tenant, current_tenant
@@ -30,6 +31,9 @@ _MAX_TENANTS = 1000
 _EXPIRED_AFTER = timedelta(seconds=10)
 # After an error, a list is not read again before this time, even if a person waits for it.
 _RETRY_AFTER_ERROR = timedelta(minutes=1)
+_NO_CALLS = (failure_reasons.NO_CALLS, "no_calls")  # reserved for others, or refused by the service
+# A name in the memory of a kind's state: when calls are expected to be free, while the kind waits for them.
+RESUMES_AT = "goes_on_at"
 
 
 def on_connected(sender: Any, *, connection: Connection, **more: Any) -> None:
@@ -83,6 +87,12 @@ def request_reading_since(tenant: Tenant, kind: MirrorKind, since: datetime) -> 
             log.info("mirror_reading_needed", tenant_id=tenant.pk, kind=str(kind))
             enqueue_after_commit(_SYNC, tenant.pk, expires=_EXPIRES)
     return None
+
+
+def next_read_at(state: MirrorState) -> datetime | None:
+    """Return when a kind is read next; while it waits for calls, when calls are expected to be free."""
+    told = state.memory.get(RESUMES_AT) if state.error in _NO_CALLS else None
+    return datetime.fromisoformat(told) if told else state.due_at
 
 
 def _due() -> QuerySet[MirrorState]:
