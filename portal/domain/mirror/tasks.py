@@ -4,13 +4,14 @@ Timers and progress are stored in PostgreSQL; the task only starts a check.
 """
 
 import time
+from collections.abc import Callable
 
 import structlog
 
 from portal.base.timers.celery_app import portal_task
-from portal.domain.mirror import background_reads, log_reader, long_lists, small_lists
+from portal.domain.mirror import background_reads, long_lists, small_lists
 from portal.domain.mirror.kinds import SYNCED_KINDS, MirrorKind
-from portal.domain.mirror.leases import LeaseLost, claim
+from portal.domain.mirror.leases import LeaseLost, MirrorLease, claim
 from portal.domain.mirror.models import MirrorState
 from tenants.connections.service_clients import current_connection
 from tenants.models import Connection
@@ -21,13 +22,18 @@ log = structlog.get_logger(__name__)
 # No further kind is started after this many seconds. It stays due, and the task is started again for it.
 _MAX_SECONDS = 120
 
-_READERS = {
+Reader = Callable[[Connection, MirrorLease], None]
+_readers: dict[MirrorKind, Reader] = {
     MirrorKind.MEMBERS: long_lists.advance,
     MirrorKind.GUESTS: long_lists.advance,
     MirrorKind.TENANT: small_lists.sync_tenant,
-    MirrorKind.HISTORIES: log_reader.advance,
     MirrorKind.RIGHTS: background_reads.read_in_background,
 }
+
+
+def register_reader(kind: MirrorKind, read: Reader) -> None:
+    """Register the function that reads a due kind for one turn, instead of `small_lists.sync_list`."""
+    _readers[kind] = read
 
 
 @portal_task(queue="sync", promise="idempotent", seconds=280)
@@ -59,7 +65,7 @@ def _read(connection: Connection, kind: MirrorKind) -> None:
     if lease is None:
         return
     try:
-        _READERS.get(kind, small_lists.sync_list)(connection, lease)
+        _readers.get(kind, small_lists.sync_list)(connection, lease)
     except LeaseLost:
         log.info("mirror_lease_lost", kind=str(kind))
     except Exception:
