@@ -18,6 +18,8 @@ desk = [
     path("", include("portal.codes.urls")),
     path("", include("portal.guests.urls")),
 ]
+# Requests to read from the service.
+readings = [path("", include("portal.domain.mirror.urls")), path("", include("portal.domain.log.urls"))]
 areas = [
     path("", include("portal.home.urls")),
     path("", include(urls_of_tenant)),
@@ -42,7 +44,7 @@ areas = [
     path("reviews/", include("portal.reviews.urls")),
     path("reports/", include("portal.reports.urls")),
     path("intents/", include("portal.domain.intents.urls")),
-    path("mirror/", include("portal.domain.mirror.urls")),
+    path("mirror/", include((readings, "mirror"))),
     path("connection/webhook/", include("portal.webhooks.urls_of_tenant")),
     path("connection/", include("tenants.connections.urls")),
     path("staff/", include("tenants.staff.urls")),
