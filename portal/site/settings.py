@@ -55,6 +55,8 @@ INSTALLED_APPS = [
     "portal.domain.budget",
     "portal.domain.intents",
     "portal.domain.safety",
+    "portal.domain.people",
+    "portal.domain.places",
     "portal.domain.mirror",
     "portal.domain.jobs",
     "portal.domain.rights",

@@ -35,7 +35,7 @@ from portal.domain.mirror import log_search
 from portal.domain.mirror.coverage import Coverage, build_coverage, start_of_day
 from portal.domain.mirror.kinds import MirrorKind
 from portal.domain.mirror.log_search import RecordFilter
-from portal.domain.mirror.models import Area, HistoryDay, HistorySearch, KeyBox, PassController
+from portal.domain.mirror.models import Area, HistorySearch, KeyBox, PassController
 from tenants.access import TenantRequest
 from tenants.models import current_tenant
 from tenants.roles import Permission
@@ -139,9 +139,9 @@ def coverage_of(request: TenantRequest) -> Coverage:
     """Return which parts of the log are complete, loaded once per page."""
     found: Coverage | None = getattr(request, "log_coverage", None)
     if found is None:
-        batching.prefetch(request, _DAYS)
+        batching.prefetch(request, DAYS)
         states = [each for each in batching.load_rows(request, "freshness") if each.kind == MirrorKind.HISTORIES]
-        found = build_coverage(states[0], batching.load_rows(request, _DAYS)) if states else Coverage()
+        found = build_coverage(states[0], batching.load_rows(request, DAYS)) if states else Coverage()
         setattr(request, "log_coverage", found)  # noqa: B010 - a name that the type of requests does not have
     return found
 
@@ -184,29 +184,24 @@ def _chosen(request: TenantRequest, name: str) -> list[str]:
 
 
 def _areas(request: TenantRequest) -> list[Choice]:
-    return [(area_id, name) for area_id, name in batching.load_rows(request, _AREAS)]
+    return [(area_id, name) for area_id, name in batching.load_rows(request, AREAS)]
 
 
-DEVICES, _DAYS, _AREAS = "log_devices", "log_days", "log_areas"
+# Queries that pages combine (`signals.py`).
+DEVICES, DAYS, AREAS = "log_devices", "log_days", "log_areas"
 
 
 def prefetch(request: TenantRequest) -> None:
     """Load everything that filters and lists of the log need with the page's common query."""
-    for name in (_DAYS, DEVICES, _AREAS):
+    for name in (DAYS, DEVICES, AREAS):
         batching.prefetch(request, name)
 
 
-def register() -> None:
-    batching.register_query(_DAYS, lambda: HistoryDay.objects.all(), on_every_page=False)
-    batching.register_query(DEVICES, _devices, on_every_page=False)
-    batching.register_query(
-        _AREAS,
-        lambda: Area.objects.order_by("name_order", "pk").values_list("area_id", "area_name"),
-        on_every_page=False,
-    )
+def area_rows() -> QuerySet[Area, tuple[str, str]]:
+    return Area.objects.order_by("name_order", "pk").values_list("area_id", "area_name")
 
 
-def _devices() -> QuerySet[PassController, tuple[str, str, str]]:
+def device_rows() -> QuerySet[PassController, tuple[str, str, str]]:
     doors = PassController.objects.values_list("device_id", "device_name", Value("door"))
     return doors.union(KeyBox.objects.values_list("key_device_id", "key_device_name", Value("box")), all=True)
 

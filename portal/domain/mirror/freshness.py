@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accessapi.operations import Operation
 from portal.base.timers.clock import ClockTime
-from portal.base.ui import batching, frame
+from portal.base.ui import batching
 from portal.base.ui.tables.columns import EmptyState
 from portal.base.ui.times import local
 from portal.base.ui.url_lookup import url_in_tenant
@@ -159,11 +159,6 @@ def footer_values(request: TenantRequest) -> Mapping[str, Any]:
         "running": fresh[kind].progress,
         "refresh_url": url_in_tenant(refresh, tenant.slug, str(kind)),
     }
-
-
-def register() -> None:
-    batching.register_query("freshness", kind_states)
-    frame.register_fact("freshness", footer_values)
 
 
 _LISTS = {

@@ -9,9 +9,9 @@ Records of a key arrive late and in any order. So each reading applies the recor
 writer locks the row of the box first.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Protocol
 
 from django.db import transaction
 
@@ -19,9 +19,7 @@ from accessapi.keys import KeyEvent
 from accessapi.overrides import States
 from accessapi.resources import received
 from portal.base.timers.clock import ClockTime, database_now
-from portal.domain.mirror import events
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import History, Key, KeyBox, KeyState
+from portal.domain.mirror.models import Key, KeyBox, KeyState
 from tenants.models import Tenant
 
 # How often a box is read, and how soon after a reading and the log contradict each other. The longer they do, the less
@@ -42,6 +40,29 @@ _UPDATED_FIELDS = (
 _STATES = {KeyEvent.TAKEN: KeyState.OUT, KeyEvent.RETURNED: KeyState.IN}
 
 
+class KeyRecord(Protocol):
+    """A record of the log about keys: its texts, the keys as `units`, and the person as the service's member."""
+
+    at: datetime
+    history_id: str
+    device_id: str
+    units: Any
+    member_id: str
+    member_name: str
+
+    @property
+    def texts(self) -> list[str]: ...
+
+
+RecordFinder = Callable[[str, datetime, int], Iterable[KeyRecord]]
+_finders: list[RecordFinder] = []
+
+
+def register_records(find: RecordFinder) -> None:
+    """Register `find(key_device_id, since, most)`, which returns a box's newest records about keys, oldest first."""
+    _finders.append(find)
+
+
 def apply_reading(tenant: Tenant, key_device_id: str, status: dict[str, Any], at: datetime) -> None:
     """Store a response of operation 28 that was requested at `at`, unless a newer one is stored already."""
     states = tenant.environment.catalogue.states
@@ -53,16 +74,16 @@ def apply_reading(tenant: Tenant, key_device_id: str, status: dict[str, Any], at
             keys = _current_keys(box)
             if states.is_connected(box.cloud_com_status):
                 _apply_status(keys, status, states, at)
-            records = History.objects.filter(device_id=key_device_id, at__gte=at - RECORDS_SPAN).exclude(units=[])
-            _apply_records(keys, reversed(records.order_by("-at", "-pk")[:_MAX_RECORDS]), states)
+            for find in _finders:
+                _apply_records(keys, find(key_device_id, at - RECORDS_SPAN, _MAX_RECORDS), states)
             _save_keys(keys)
             box.look_at = at + _next_interval(keys, at)
             box.save(update_fields=["status", "status_as_of", "look_at"])
 
 
-def on_histories(tenant: Tenant, *, histories: Sequence[History]) -> None:
+def on_histories(tenant: Tenant, *, histories: Sequence[KeyRecord]) -> None:
     """Apply new log records to keys. A listener of the mirror, called inside the transaction that stores them."""
-    of_box: dict[str, list[History]] = {}
+    of_box: dict[str, list[KeyRecord]] = {}
     for record in histories:
         if record.units and record.device_id:
             of_box.setdefault(record.device_id, []).append(record)
@@ -150,7 +171,7 @@ def _text(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
-def _apply_records(keys: dict[str, Key], records: Iterable[History], states: States) -> None:
+def _apply_records(keys: dict[str, Key], records: Iterable[KeyRecord], states: States) -> None:
     """Store for each key its newest record of taking or return. With equal times, the higher ID counts."""
     now = database_now()
     for record in records:
@@ -164,7 +185,7 @@ def _apply_records(keys: dict[str, Key], records: Iterable[History], states: Sta
             key.person_id, key.person_name = record.member_id, record.member_name
 
 
-def _is_newer(record: History, key: Key) -> bool:
+def _is_newer(record: KeyRecord, key: Key) -> bool:
     return key.record_at is None or (record.at, record.history_id) > (key.record_at, key.record_id)
 
 
@@ -215,8 +236,3 @@ def _derive_state(key: Key) -> None:
     key.known_at = max((at for at in (key.read_at, key.record_heard_at) if at is not None), default=None)
     holds = key.state == KeyState.OUT and key.record_state == KeyState.OUT
     key.holder_id, key.holder_name = (key.person_id, key.person_name) if holds else ("", "")
-
-
-def register() -> None:
-    events.subscribe(MirrorKind.HISTORIES, on_histories)
-    events.subscribe(MirrorKind.KEY_BOXES, on_key_boxes)

@@ -14,7 +14,6 @@ from django.db import connection as database
 from django.db import transaction
 
 from accessapi.limits import JST
-from portal.base.timers import rounds
 from portal.base.timers.clock import database_now
 from portal.domain.mirror.last_seen import PRECISION
 from tenants.scope import across_tenants
@@ -101,10 +100,7 @@ def maintain_partitions() -> None:
     drop_old_partitions()
 
 
-def _steps(after: int) -> Iterator[int]:
+def maintenance_steps(after: int) -> Iterator[int]:
+    """Maintain the partitions in one step, for the regular rounds."""
     yield after
     maintain_partitions()
-
-
-def register() -> None:
-    rounds.register("log_months", _steps, every=6 * 3600.0, queue="sync")

@@ -169,6 +169,12 @@ def load_records(found: Iterable[Any]) -> list[History]:
     return [known[key] for key, _ in wanted if key in known]
 
 
+def find_key_records(key_device_id: str, since: datetime, most: int) -> Iterable[History]:
+    """Return the newest records about keys of a key box, the oldest first; at most so many."""
+    records = History.objects.filter(device_id=key_device_id, at__gte=since).exclude(units=[])
+    return reversed(records.order_by("-at", "-pk")[:most])
+
+
 def search_entry_of(tenant_id: int, record: Mapping[str, Any]) -> tuple[str, list[int]]:
     """Return the folded text and the hashes by which a record is found, from its SEARCHED_COLUMNS."""
     number = _hash_function(tenant_id)

@@ -1,15 +1,20 @@
 """Register the app's parts that other apps run or show."""
 
-from portal.domain.mirror import freshness, key_states, log_partitions, sync_schedule
-from portal.domain.mirror.fields.guests import GUEST
-from portal.domain.mirror.fields.members import MEMBER, MEMBERGROUP
-from tenants.audit_log import changes
+from portal.base.restore import marking
+from portal.base.timers import timer_registry
+from portal.base.ui import batching, frame
+from portal.domain.mirror import freshness, sync_schedule
 from tenants.signals import connected
 
 connected.connect(sync_schedule.on_connected, dispatch_uid="mirror")
-sync_schedule.register()
-log_partitions.register()
-freshness.register()
-key_states.register()
-for kind, fields in (("member", MEMBER), ("guest", GUEST), ("membergroup", MEMBERGROUP)):
-    changes.register_labels(kind, fields.label_of)
+marking.register("lists", sync_schedule.reload_after_restore)
+timer_registry.register(
+    "mirror",
+    sync_schedule.check_due,
+    every=5.0,
+    queue="sync",
+    due_rows=sync_schedule.due_rows,
+    lag_rows=sync_schedule.overdue_rows,
+)
+batching.register_query("freshness", freshness.kind_states)
+frame.register_fact("freshness", freshness.footer_values)

@@ -7,8 +7,6 @@ import structlog
 from django.db.models import F, Q, QuerySet, Value
 from django.db.models.functions import Greatest
 
-from portal.base.restore import marking
-from portal.base.timers import timer_registry
 from portal.base.timers.clock import ClockTime
 from portal.base.timers.task_queue import enqueue_after_commit
 from portal.base.timers.timer_registry import TaskWakeup
@@ -134,19 +132,14 @@ def due_rows() -> list[QuerySet[Any]]:
     return [_due(), _expired_readings()]
 
 
-def _lag() -> list[QuerySet[MirrorState]]:
+def overdue_rows() -> list[QuerySet[MirrorState]]:
     return [_overdue().order_by("due_at")]
 
 
-def _reload_after_restore(found_at: datetime) -> int:
+def reload_after_restore(found_at: datetime) -> int:
     """Schedule a reading of all kinds, because the restored data is as old as the backup."""
     tenant = current_tenant()
     connected = Connection.objects.filter(state=Connection.State.CONNECTED).exists()
     if connected:
         schedule_all(tenant)
     return int(connected)
-
-
-def register() -> None:
-    marking.register("lists", _reload_after_restore)
-    timer_registry.register("mirror", check_due, every=5.0, queue="sync", due_rows=due_rows, lag_rows=_lag)
