@@ -28,8 +28,9 @@ from portal.domain.jobs.states import JobState
 from portal.domain.jobs.views import JobPages
 from portal.domain.log import recent_records
 from portal.domain.mirror import queries as mirror
+from portal.domain.mirror.freshness import count_members
 from portal.domain.mirror.models import Area, Member
-from portal.domain.mirror.queries import get_area
+from portal.domain.mirror.place_queries import get_area, load_holidays
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission, Proof
 
@@ -58,7 +59,7 @@ def area(request: TenantRequest, area_id: str) -> HttpResponseBase:
     recent_records.prefetch(request)
     found = get_area(area_id)
     asked = parse_moment(request.GET.get("at", "")) if request.GET.get("at") else None
-    look = AreaAccessAt.of(found, asked or local(timezone.now()), mirror.load_holidays())
+    look = AreaAccessAt.of(found, asked or local(timezone.now()), load_holidays())
     loaded = queries.loaded_rights(request, look.access.members_known)
     people = AreaMembers(request, look.holders(), access=look, total=look.count.total, loaded=loaded)
     if people.requested_file:
@@ -96,7 +97,7 @@ def choose(request: TenantRequest, area_id: str) -> HttpResponseBase:
     """
     found = get_area(area_id)
     look = _access_at(found)
-    table = AreaMemberChoice(request, look.with_held_pass(mirror.members()), access=look, total=mirror.count_members)
+    table = AreaMemberChoice(request, look.with_held_pass(mirror.members()), access=look, total=count_members)
     return table.respond("areas/choose.html", {"area": found})
 
 
@@ -190,4 +191,4 @@ def _selection(request: TenantRequest, area: Area) -> Selection:
 
 
 def _access_at(area: Area, at: datetime | None = None) -> AreaAccessAt:
-    return AreaAccessAt.of(area, at or local(timezone.now()), mirror.load_holidays())
+    return AreaAccessAt.of(area, at or local(timezone.now()), load_holidays())

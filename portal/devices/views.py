@@ -26,7 +26,7 @@ from portal.domain.log.recent_records import RecentRecords
 from portal.domain.mirror import single_reads
 from portal.domain.mirror.door_areas import areas_by_door
 from portal.domain.mirror.models import PassController
-from portal.domain.mirror.queries import get_door
+from portal.domain.mirror.place_queries import get_door
 from tenants import interrupted_requests, pending_commands
 from tenants.access import TenantRequest, tenant_view
 from tenants.connections.service_clients import current_connection

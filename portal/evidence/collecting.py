@@ -10,8 +10,8 @@ from accessapi.resources.tenants import HolidaySettings
 from portal.base.ui.times import local
 from portal.domain.cameras.models import Camera
 from portal.domain.intents.models import Intent
-from portal.domain.mirror import queries
 from portal.domain.mirror.models import History, Member
+from portal.domain.mirror.place_queries import load_tenant_record
 from portal.evidence.models import Item
 from portal.explain.answers import AccessAnswer
 from portal.explain.changes_since import ChangesSince
@@ -73,7 +73,7 @@ def item_of_request(intent: Intent) -> Item:
 
 def item_of_access_check(answer: AccessAnswer, since: ChangesSince | None) -> Item:
     """Return the data of an access check, so that its answer can be computed again in any language."""
-    member, record = answer.member, queries.load_tenant_record()
+    member, record = answer.member, load_tenant_record()
     facts = {
         "member": {name: _to_json(getattr(member, name)) for name in _MEMBER_FIELDS},
         "place": {"value": answer.place.value, "name": answer.place.name},

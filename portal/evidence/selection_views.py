@@ -18,9 +18,10 @@ from portal.domain.intents import queries as intent_queries
 from portal.domain.intents.models import Intent
 from portal.domain.intents.recording import Requester
 from portal.domain.log import visibility
-from portal.domain.mirror import log_search, queries
+from portal.domain.mirror import log_search
 from portal.domain.mirror.coverage import load_coverage
 from portal.domain.mirror.models import History
+from portal.domain.mirror.place_queries import load_holidays
 from portal.evidence import actions, collecting, rules
 from portal.evidence.forms import ChooseForm, PictureForm
 from portal.evidence.item_words import words_of
@@ -115,7 +116,7 @@ def add_rights(request: TenantRequest) -> HttpResponseBase:
     if question.member is None or question.place is None:
         messages.error(request, _("Choose a person and a place first. Nothing was added."))
         return redirect(question.address())
-    answer = AccessAnswer(question.member, question.place, question.at, queries.load_holidays(), current_connection())
+    answer = AccessAnswer(question.member, question.place, question.at, load_holidays(), current_connection())
     past = changes_since.changes_since(question.member, question.place, question.at, timezone.now(), request.access)
     return _choose_incident(request, [collecting.item_of_access_check(answer, past)], question.address())
 

@@ -7,8 +7,8 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
-from portal.domain.mirror import queries
 from portal.domain.mirror.models import Member
+from portal.domain.mirror.place_queries import load_holidays
 from portal.domain.mirror.single_reads import ReadFailed, read_member_for_page
 from portal.explain import changes_since, week
 from portal.explain.answers import AccessAnswer
@@ -52,7 +52,7 @@ def _context(request: TenantRequest, question: Question) -> dict[str, Any]:
     context: dict[str, Any] = {"question": question, "member": member, "place": place, "at": at}
     if member is None or place is None:
         return context
-    holidays = queries.load_holidays()
+    holidays = load_holidays()
     answer = AccessAnswer(member, place, at, holidays, current_connection())
     days = week.days_of_week(answer.openings, holidays, question.monday, at) if answer.openings is not None else []
     return context | {

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from portal.domain.mirror import member_search
 from portal.domain.mirror import queries as mirror
 from portal.domain.mirror.models import Member
+from portal.domain.mirror.place_queries import areas, key_boxes
 from portal.domain.mirror.text_folding import fold, search_terms
 
 Choices = list[tuple[str, str]]
@@ -33,13 +34,13 @@ class GuestPlaces:
     @cached_property
     def areas(self) -> Choices:
         """Return (area_id, name) of each area."""
-        rows = mirror.areas().values_list("area_id", "area_name")
+        rows = areas().values_list("area_id", "area_name")
         return [(area_id, name or area_id) for area_id, name in rows]
 
     @cached_property
     def boxes(self) -> list[tuple[str, str, Choices]]:
         """Return (key_device_id, name, [(unit_no, unit_name), …]) of each key box."""
-        rows = mirror.key_boxes().only("tenant_id", "key_device_id", "key_device_name", "units")
+        rows = key_boxes().only("tenant_id", "key_device_id", "key_device_name", "units")
         return [(box.key_device_id, str(box), _units(box.units)) for box in rows]
 
     def area_choices(self, in_use: Iterable[str] = ()) -> Choices:

@@ -21,7 +21,7 @@ from portal.domain.intents.form_handling import submit_once
 from portal.domain.intents.nonces import NotSubmitted
 from portal.domain.intents.recording import Requester
 from portal.domain.jobs import kinds
-from portal.domain.mirror.queries import get_area
+from portal.domain.mirror.place_queries import get_area
 from portal.reviews import actions, applying, item_status, lists, queries, reasons
 from portal.reviews.forms import ChangeForm, DelegateForm, EverywhereForm, GroupsForm, StartForm
 from portal.reviews.lists import AllItems, Reviews

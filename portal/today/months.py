@@ -13,8 +13,8 @@ from portal.base.ui import charts
 from portal.base.ui.times import TOKYO, duration_words, local
 from portal.domain.log import gaps
 from portal.domain.mirror import freshness
-from portal.domain.mirror import queries as mirror
 from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.place_queries import load_holidays
 from portal.domain.visits.days import Day, Month
 from portal.domain.visits.models import Visit
 from portal.domain.visits.visit_status import LABELS, VisitStatus, with_status
@@ -99,7 +99,7 @@ def load_figures(month: Month, now: datetime) -> MonthFigures:
     hours = dict(by_hour.values_list("hour").annotate(Count("pk")))
     stayed = arrived.filter(Q(left_at__gt=F("arrived_at")) & Q(left_at__lt=F("arrived_at") + timedelta(days=1)))
     stay = stayed.aggregate(stay=Avg(F("left_at") - F("arrived_at")))["stay"]
-    rules = mirror.load_holidays()
+    rules = load_holidays()
     return MonthFigures(
         month, [_day(day, counted, rules) for day in month.days], [hours.get(n, 0) for n in range(24)], stay
     )

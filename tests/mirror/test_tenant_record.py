@@ -8,8 +8,8 @@ import pytest
 from django.utils import timezone
 
 from accessapi.permissions import NO_HOLIDAYS
-from portal.domain.mirror import queries
 from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror.place_queries import load_holidays, load_tenant_record
 from portal.webhooks.settings import ServiceSettings, categories_of
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import MakeCustomer
@@ -21,11 +21,11 @@ from tests.support.places import signed_in, staff_of
 def test_holidays_come_from_the_tenants_record(customer: MakeCustomer) -> None:
     here = customer()
     with tenant_scope(here.tenant):
-        assert (queries.load_tenant_record(), queries.load_holidays()) == (None, NO_HOLIDAYS)
+        assert (load_tenant_record(), load_holidays()) == (None, NO_HOLIDAYS)
     here.sync()
     told = here.api("GET", "/v1/tenant")
     with tenant_scope(here.tenant):
-        record, holidays = queries.load_tenant_record(), queries.load_holidays()
+        record, holidays = load_tenant_record(), load_holidays()
     assert record is not None
     assert (record.tenant_name, record.holiday) == (told["tenant_name"], told["settings"]["holiday"])
     assert here.calls(1) == 2, "one was ours"
@@ -46,7 +46,7 @@ def test_an_odd_record_is_kept_without_its_secrets(customer: MakeCustomer) -> No
         here = customer(base_url=service.url)
         here.sync()
     with tenant_scope(here.tenant):
-        kept, holidays = queries.load_tenant_record(), queries.load_holidays()
+        kept, holidays = load_tenant_record(), load_holidays()
     assert kept is not None
     assert (kept.tenant_name, kept.webhook) == ("", {"url": "https://example.test/hook"})
     assert kept.has_webhook_secret is True

@@ -87,6 +87,11 @@ class Freshness:
         return max((each.as_of for each in self if each.as_of), default=None)
 
 
+def count_members() -> int:
+    """Return the entered tenant's number of members, as stored by the last reading."""
+    return MirrorState.objects.filter(kind=MirrorKind.MEMBERS).values_list("total", flat=True).first() or 0
+
+
 def kind_states() -> QuerySet[MirrorState]:
     """Return the states of all kinds of the entered tenant, annotated with `now` and the run in progress, if any."""
     run = SyncRun.objects.filter(kind=OuterRef("kind"), state=SyncRun.State.RUNNING).order_by("-pk")

@@ -1,4 +1,4 @@
-"""Queries for lists and pages: members with their filters, groups, guests, areas and devices."""
+"""Queries for lists and pages: members with their filters, groups and guests."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -8,23 +8,8 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import BooleanField, Exists, F, Func, OuterRef, Q, QuerySet, TextChoices
 from django.utils.translation import gettext_lazy as _
 
-from accessapi.permissions import Holidays
-from accessapi.resources.tenants import HolidaySettings
 from portal.base.ui.url_lookup import RowLookup
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import (
-    NEVER,
-    UNREADABLE,
-    Area,
-    Group,
-    Guest,
-    KeyBox,
-    Member,
-    MirrorState,
-    PassController,
-    TenantRecord,
-)
-from tenants.models import current_tenant
+from portal.domain.mirror.models import NEVER, UNREADABLE, Group, Guest, Member
 
 
 class Credential(TextChoices):
@@ -57,8 +42,6 @@ _CREDENTIAL_CONDITIONS = {
 _members = RowLookup(lambda: Member.objects.filter(gone_at__isnull=True), member_id="")
 _members_and_gone = RowLookup(Member.objects.all, member_id="")
 _groups = RowLookup(Group.objects.all, membergroup_id="")
-_areas = RowLookup(Area.objects.all, area_id="")
-_doors = RowLookup(PassController.objects.all, device_id="")
 
 
 class _IsOneOf(Func):
@@ -94,11 +77,6 @@ def members_sharing_card() -> QuerySet[Member]:
     return members().filter(Exists(same.exclude(pk=OuterRef("pk"))), shares_card=True, has_card=True)
 
 
-def count_members() -> int:
-    """Return the entered tenant's number of members, as stored by the last reading."""
-    return MirrorState.objects.filter(kind=MirrorKind.MEMBERS).values_list("total", flat=True).first() or 0
-
-
 def filter_by_groups(queryset: QuerySet[Member], membergroup_ids: Iterable[str]) -> QuerySet[Member]:
     """Return the members of any of the groups."""
     return queryset.filter(membergroup_id__in=list(membergroup_ids))
@@ -131,34 +109,9 @@ def groups() -> QuerySet[Group]:
     return Group.objects.order_by("name_key", "pk")
 
 
-def areas() -> QuerySet[Area]:
-    return Area.objects.order_by("name_order", "pk")
-
-
-def pass_controllers() -> QuerySet[PassController]:
-    return PassController.objects.order_by("name_order", "pk")
-
-
-def key_boxes() -> QuerySet[KeyBox]:
-    return KeyBox.objects.order_by("name_order", "pk")
-
-
 def guests() -> QuerySet[Guest]:
     """Return the entered tenant's guests that the service still has, without their secrets."""
     return Guest.objects.filter(gone_at__isnull=True).defer("email", "qrcode_data", "detail", "extra")
-
-
-def load_tenant_record() -> TenantRecord | None:
-    """Return the service's record of the entered tenant; None before the first reading."""
-    return TenantRecord.objects.first()
-
-
-def load_holidays() -> Holidays:
-    """Return the entered tenant's holidays as of `load_tenant_record().read_at`; none before the first reading."""
-    record = load_tenant_record()
-    rules = current_tenant().environment.catalogue.rules
-    settings = HolidaySettings.model_validate(record.holiday) if record else None
-    return Holidays.from_settings(settings, weekdays_apply=rules.weekdays_on_holidays)
 
 
 def get_member(member_id: str, *, include_gone: bool = False) -> Member:
@@ -175,11 +128,3 @@ def find_members(member_ids: Iterable[str]) -> list[Member]:
 
 def get_group(membergroup_id: str) -> Group:
     return _groups.get_or_404(membergroup_id=membergroup_id)
-
-
-def get_area(area_id: str) -> Area:
-    return _areas.get_or_404(area_id=area_id)
-
-
-def get_door(device_id: str) -> PassController:
-    return _doors.get_or_404(device_id=device_id)

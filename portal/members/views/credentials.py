@@ -12,8 +12,8 @@ from portal.domain.budget.priorities import Priority
 from portal.domain.intents.form_handling import UNDER_WAY_OR_DONE, ErrorTarget, submit_and_redirect
 from portal.domain.intents.models import Intent
 from portal.domain.intents.recording import Requester
-from portal.domain.mirror import queries as mirror
 from portal.domain.mirror.models import Member
+from portal.domain.mirror.place_queries import key_boxes
 from portal.domain.mirror.queries import get_member
 from portal.members import actions, faces, member_page, portraits, qr_codes, queries, temporary_keys
 from portal.members.forms import DeleteForm, FaceForm, ProfileForm, TemporaryKeysForm
@@ -84,7 +84,7 @@ def keys(request: TenantRequest, member_id: str) -> HttpResponse:
     """Request temporary keys. Identity is proven before the form is shown, so that no input is lost."""
     request.access.check(Permission.MEMBERS_VIEW)
     member = get_member(member_id)
-    boxes, chosen = list(mirror.key_boxes().defer("status")[:200]), request.GET.getlist("units")
+    boxes, chosen = list(key_boxes().defer("status")[:200]), request.GET.getlist("units")
     form = TemporaryKeysForm(request.POST or None, member=member, boxes=boxes, chosen=chosen)
     if form.is_valid():
         body = form.body(Requester.from_request(request))
