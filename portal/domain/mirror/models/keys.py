@@ -62,6 +62,7 @@ class Key(TenantModel):
     person_name = models.TextField(blank=True, default="")
 
     class Meta:
+        app_label = "mirror"
         constraints = [models.UniqueConstraint(fields=["tenant", "key_box", "unit_no"], name="mirror_key_once")]
         indexes = [
             models.Index(fields=["tenant", "since"], name="mirror_key_out", condition=models.Q(state="out")),

@@ -44,6 +44,7 @@ class History(TenantModel):
     told_at = models.DateTimeField(null=True)
 
     class Meta:
+        app_label = "mirror"
         # In the database the primary key is (id, at), as partitions need it.
         constraints = [
             models.UniqueConstraint(fields=["tenant", "history_id", "at"], name="mirror_history_once_a_moment")
@@ -89,6 +90,7 @@ class HistorySearch(models.Model):
     pieces = ArrayField(models.IntegerField())
 
     class Meta:
+        app_label = "mirror"
         indexes = [
             models.Index(fields=["tenant", "-at", "-id"], name="mirror_historysearch_newest"),
             GinIndex(fields=["pieces"], gin_pending_list_limit=1024, name="mirror_historysearch_pieces"),
@@ -110,6 +112,7 @@ class HistoryDay(TenantModel):
     reason = models.CharField(max_length=60, blank=True, default="")
 
     class Meta:
+        app_label = "mirror"
         constraints = [models.UniqueConstraint(fields=["tenant", "day"], name="mirror_historyday_once")]
 
     def __str__(self) -> str:

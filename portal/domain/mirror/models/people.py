@@ -67,6 +67,7 @@ class Member(TenantModel):
     shares_card = models.BooleanField(default=False, db_default=False)
 
     class Meta:
+        app_label = "mirror"
         constraints = [models.UniqueConstraint(fields=["tenant", "member_id"], name="mirror_member_once")]
         indexes = [
             models.Index(fields=["tenant", "name_key", "id"], name="mirror_member_by_name"),
@@ -136,6 +137,7 @@ class MemberSearch(models.Model):
     pieces = ArrayField(models.IntegerField())
 
     class Meta:
+        app_label = "mirror"
         # Searches read the whole pending list (in kB). It is large enough for a swap and cleaned up after each.
         indexes = [GinIndex(fields=["pieces"], gin_pending_list_limit=4096, name="mirror_membersearch_pieces")]
 
@@ -157,6 +159,7 @@ class RightsChange(TenantModel):
     after = models.JSONField()
 
     class Meta:
+        app_label = "mirror"
         indexes = [models.Index(fields=["tenant", "member_id", "-read_at"], name="mirror_rights_change_of")]
 
     def __str__(self) -> str:
@@ -174,6 +177,7 @@ class Group(TenantModel):
     first_hand_at = models.DateTimeField(null=True)
 
     class Meta:
+        app_label = "mirror"
         constraints = [models.UniqueConstraint(fields=["tenant", "membergroup_id"], name="mirror_group_once")]
         indexes = [models.Index(fields=["tenant", "name_key", "id"], name="mirror_group_by_name")]
 
@@ -213,6 +217,7 @@ class Guest(TenantModel):
     gone_at = models.DateTimeField(null=True)
 
     class Meta:
+        app_label = "mirror"
         constraints = [models.UniqueConstraint(fields=["tenant", "guest_id"], name="mirror_guest_once")]
         indexes = [models.Index(fields=["tenant", "use_date_end", "id"], name="mirror_guest_by_end")]
 

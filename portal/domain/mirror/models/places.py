@@ -22,6 +22,7 @@ class Area(TenantModel):
     extra = models.JSONField(default=dict)
 
     class Meta:
+        app_label = "mirror"
         constraints = [models.UniqueConstraint(fields=["tenant", "area_id"], name="mirror_area_once")]
 
     def __str__(self) -> str:
@@ -44,6 +45,7 @@ class TenantRecord(TenantModel):
     read_at = models.DateTimeField()
 
     class Meta:
+        app_label = "mirror"
         constraints = [models.UniqueConstraint(fields=["tenant"], name="mirror_tenantrecord_once")]
 
     def __str__(self) -> str:
@@ -147,6 +149,7 @@ class PassController(DeviceStatus, TenantModel):
     urgent = models.BooleanField(default=False, db_default=False)
 
     class Meta:
+        app_label = "mirror"
         constraints = [models.UniqueConstraint(fields=["tenant", "device_id"], name="mirror_passcontroller_once")]
         indexes = [models.Index(fields=["look_at"], name="mirror_passcontroller_soon", condition=IS_READ_SOON)]
 
@@ -174,6 +177,7 @@ class KeyBox(DeviceStatus, TenantModel):
     look_at = models.DateTimeField(null=True)
 
     class Meta:
+        app_label = "mirror"
         constraints = [models.UniqueConstraint(fields=["tenant", "key_device_id"], name="mirror_keybox_once")]
 
     def __str__(self) -> str:

@@ -44,6 +44,7 @@ class MirrorState(TenantModel):
     memory = models.JSONField(default=dict)
 
     class Meta:
+        app_label = "mirror"
         constraints = [models.UniqueConstraint(fields=["tenant", "kind"], name="mirror_state_once")]
         indexes = [models.Index(fields=["due_at"], name="mirror_state_due")]
 
@@ -73,6 +74,7 @@ class SyncRun(TenantModel):
     removed = models.IntegerField(default=0)
 
     class Meta:
+        app_label = "mirror"
         constraints = [
             models.UniqueConstraint(
                 fields=["tenant", "kind"],
@@ -96,6 +98,7 @@ class StagedPage(TenantModel):
     body = EncryptedBytes()
 
     class Meta:
+        app_label = "mirror"
         constraints = [
             models.UniqueConstraint(fields=["run", "number"], name="mirror_stagedpage_once"),
             models.UniqueConstraint(fields=["run", "cursor"], name="mirror_stagedpage_cursor"),
@@ -112,5 +115,6 @@ class SharedReading(TenantModel):
     answer = EncryptedBytes(null=True)
 
     class Meta:
+        app_label = "mirror"
         constraints = [models.UniqueConstraint(fields=["tenant", "key"], name="mirror_sharedreading_once")]
         indexes = [models.Index(fields=["until"], name="mirror_sharedreading_until")]
