@@ -26,7 +26,7 @@ from portal.domain.jobs import kinds
 from portal.domain.jobs.models import Job, Row
 from portal.domain.jobs.states import JobState
 from portal.domain.jobs.views import JobPages
-from portal.domain.log import recent_records
+from portal.domain.log.recent_records import prefetch_recent_records
 from portal.domain.mirror import queries as mirror
 from portal.domain.mirror.freshness import count_members
 from portal.domain.mirror.models import Area, Member
@@ -56,7 +56,7 @@ def load(request: TenantRequest) -> HttpResponse:
 
 @tenant_view(Permission.AREAS_VIEW)
 def area(request: TenantRequest, area_id: str) -> HttpResponseBase:
-    recent_records.prefetch(request)
+    prefetch_recent_records(request)
     found = get_area(area_id)
     asked = parse_moment(request.GET.get("at", "")) if request.GET.get("at") else None
     look = AreaAccessAt.of(found, asked or local(timezone.now()), load_holidays())

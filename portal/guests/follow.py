@@ -61,7 +61,7 @@ def _candidates(intent: Intent) -> tuple[list[Mapping[str, Any]], bool]:
     alike: list[Mapping[str, Any]] = []
     is_whole = True
     with client(current_connection(), Priority.PEOPLE) as service:
-        for page in service.pages("list_guests", {"limit": PAGE_MAX, **guest_list.page_query()}):
+        for page in service.pages("list_guests", {"limit": PAGE_MAX, **guest_list.guest_page_query()}):
             is_whole = is_whole and not page.value.unreadable_rows
             alike += [item for item in page.value.rows if _has_id(item) and fold(str(item.get("guest_name"))) == key]
     fresh = {str(item["guest_id"]): item for item in alike if str(item["guest_id"]) not in known}

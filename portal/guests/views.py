@@ -22,7 +22,7 @@ from portal.domain.intents.form_handling import (
     submit_once,
 )
 from portal.domain.intents.recording import Requester
-from portal.domain.log import recent_records
+from portal.domain.log.recent_records import prefetch_recent_records
 from portal.domain.mirror import freshness
 from portal.domain.mirror.fields.guests import END, GUEST
 from portal.domain.mirror.kinds import MirrorKind
@@ -45,7 +45,7 @@ _FIRST = ("name", "until", "preset")
 
 @tenant_view(Permission.GUESTS_VIEW)
 def guest(request: TenantRequest, guest_id: str) -> HttpResponse:
-    recent_records.prefetch(request)
+    prefetch_recent_records(request)
     return render(request, "guests/guest.html", page_context.full_context(request, get_visit(guest_id)))
 
 

@@ -76,7 +76,7 @@ def _process(webhook: Webhook, state: MirrorState | None, now: datetime) -> date
         return now + GIVE_UP_UNREADABLE
     if state is not None:
         moments = _unread().filter(at__isnull=False).values_list("at", flat=True)[:BATCH_SIZE]
-        late_records.request_spans(state, filter(None, moments))
+        late_records.request_late_spans(state, filter(None, moments))
     again = _request_reading(webhook, connection, since, now)
     if webhook.asked_at == now:
         return again

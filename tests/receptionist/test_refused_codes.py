@@ -3,7 +3,7 @@
 import pytest
 
 from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import Area, MirrorState
+from portal.domain.mirror.models import Area, Group, Member, MirrorState, PassController
 from portal.domain.visits.models import Stage
 from tenants.models import Connection
 from tests.support.desk import NAME, GuestDesk, said
@@ -117,10 +117,8 @@ def test_an_empty_list_says_that_a_permission_is_missing_or_that_it_was_not_read
     desk = GuestDesk(place, "facility manager")
     page = reverse({"doors": "devices:index"}.get(name, f"{name}:index"), args=[place.tenant.slug])
     with desk.scope():
-        for model in ("Member", "Group", "Area", "PassController"):
-            from portal.domain.mirror import models
-
-            getattr(models, model).objects.all().delete()
+        for model in (Member, Group, Area, PassController):
+            model.objects.all().delete()
         MirrorState.objects.filter(kind=kind).update(as_of=None, error="")
     assert "not been loaded" in said(desk.client.get(page))
     with desk.scope():

@@ -1,4 +1,4 @@
-"""The states of key boxes and their keys in words, for pages, plans, lists, reports and files.
+"""The states of key boxes and their keys in words, and which keys are out for too long by the tenant's rule for alerts.
 
 People who may see log records get states that also use the log (`by_log`). Others get states from readings of the key
 boxes only.

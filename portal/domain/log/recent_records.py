@@ -28,7 +28,7 @@ MAX_RECORDS = 8
 SUBJECTS = ("person", "device", "area")
 
 
-def prefetch(request: TenantRequest) -> None:
+def prefetch_recent_records(request: TenantRequest) -> None:
     """Load the data that the newest records need with the page's common query."""
     batching.prefetch(request, filters.DEVICES)
 
@@ -43,7 +43,7 @@ class RecentRecords:
     is_polling: bool = True  # the panel polls for updates; False on a page that polls already
 
     def __post_init__(self) -> None:
-        prefetch(self.request)
+        prefetch_recent_records(self.request)
 
     @property
     def may_view(self) -> bool:

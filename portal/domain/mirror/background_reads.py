@@ -22,8 +22,8 @@ from portal.domain.mirror.leases import BACKGROUND_SHARE, MirrorLease, has_calls
 from portal.domain.mirror.models import Guest, Member, MirrorState
 from tenants.models import Connection, current_tenant
 
-BATCH = 10
-SLICE_SECONDS = 60
+BACKGROUND_BATCH = 10
+BACKGROUND_SECONDS = 60
 # The part of the hour's calls that must be free. With less, a person is at work who may need them.
 MIN_FREE_SHARE = 0.5
 # Permissions are read again when they are older than this; sooner for members on an open page.
@@ -61,11 +61,11 @@ def _save_viewed(unknown: list[str]) -> None:
 def read_in_background(connection: Connection, lease: MirrorLease) -> None:
     """Read members on open pages, then unknown ones, then the oldest readings. Stop early when calls are short."""
     started = database_now()
-    calls = list(_calls(connection, started))
+    calls = list(_background_calls(connection, started))
     if not calls:
         lease.pause(started + (_IDLE_PAUSE if Member.objects.exists() else timedelta(minutes=1)))
         return
-    stop_at = time.monotonic() + SLICE_SECONDS
+    stop_at = time.monotonic() + BACKGROUND_SECONDS
     for call in calls:
         if time.monotonic() > stop_at or not has_calls_for_sync(
             connection, BACKGROUND_SHARE, min_free_share=MIN_FREE_SHARE
@@ -87,10 +87,10 @@ def count_known_rights() -> int:
     return Member.objects.filter(rights_read_at__isnull=False, gone_at__isnull=True).count()
 
 
-def _calls(connection: Connection, now: datetime) -> Iterator[Callable[[], object]]:
+def _background_calls(connection: Connection, now: datetime) -> Iterator[Callable[[], object]]:
     """Yield the single reads of one turn, the most urgent first."""
     dateless = Guest.objects.filter(gone_at__isnull=True, use_date_end__isnull=True, detail_read_at__isnull=True)
-    for guest_id in dateless.order_by("pk").values_list("guest_id", flat=True)[:BATCH]:
+    for guest_id in dateless.order_by("pk").values_list("guest_id", flat=True)[:BACKGROUND_BATCH]:
         yield partial(single_reads.read_guest, connection, guest_id, Priority.SYNC)
     for member_id in _members_to_read(now):
         yield partial(single_reads.read_member, connection, member_id, Priority.SYNC)
@@ -100,9 +100,9 @@ def _members_to_read(now: datetime) -> list[str]:
     if not MirrorState.objects.filter(kind=MirrorKind.MEMBERS, as_of__isnull=False).exists():
         return []
     oldest = Member.objects.filter(gone_at__isnull=True).order_by(F("rights_read_at").asc(nulls_first=True))
-    rows = oldest.values_list("member_id", "rights_read_at")[:BATCH]
+    rows = oldest.values_list("member_id", "rights_read_at")[:BACKGROUND_BATCH]
     others = [member_id for member_id, read_at in rows if read_at is None or read_at < now - STALE_AFTER]
-    return list(dict.fromkeys([*_viewed_members(now), *others]))[:BATCH]
+    return list(dict.fromkeys([*_viewed_members(now), *others]))[:BACKGROUND_BATCH]
 
 
 def _viewed_members(now: datetime) -> list[str]:
@@ -116,7 +116,7 @@ def _viewed_members(now: datetime) -> list[str]:
         wanted = [member_id for member_id in asked if member_id in unknown]
         state.memory = {**state.memory, "first": wanted}
         state.save(update_fields=["memory"])
-    return wanted[:BATCH]
+    return wanted[:BACKGROUND_BATCH]
 
 
 def _worth_reading(members: QuerySet[Member], now: datetime | ClockTime) -> QuerySet[Member, str]:

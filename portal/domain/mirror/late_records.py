@@ -22,7 +22,7 @@ _SECOND = timedelta(seconds=1)
 LateSpan = tuple[datetime, datetime]
 
 
-def request_spans(state: MirrorState, moments: Iterable[datetime]) -> None:
+def request_late_spans(state: MirrorState, moments: Iterable[datetime]) -> None:
     """Request another reading of the log at these moments, as far as it was read already.
 
     Replaces earlier requests. The caller has locked the state's row.
@@ -31,19 +31,19 @@ def request_spans(state: MirrorState, moments: Iterable[datetime]) -> None:
         return
     oldest = database_now() - timedelta(days=HISTORY_RETENTION_DAYS)
     late = sorted({moment.replace(microsecond=0) for moment in moments if oldest < moment < state.as_of})
-    wanted = [[each.isoformat() for each in span] for span in _spans(late)] if late else []
+    wanted = [[each.isoformat() for each in span] for span in _late_spans(late)] if late else []
     if wanted != state.late:
         MirrorState.objects.filter(pk=state.pk).update(late=wanted)
         state.late = wanted
 
 
-def waiting_spans() -> list[LateSpan]:
+def waiting_late_spans() -> list[LateSpan]:
     """Return the spans that wait to be read, the oldest first."""
     found = MirrorState.objects.filter(kind=MirrorKind.HISTORIES).values_list("late", flat=True).first() or []
     return [(datetime.fromisoformat(since), datetime.fromisoformat(until)) for since, until in found]
 
 
-def remove_spans(spans: Sequence[LateSpan]) -> None:
+def remove_late_spans(spans: Sequence[LateSpan]) -> None:
     """Remove spans that were read from the waiting ones."""
     read = [[each.isoformat() for each in span] for span in spans]
     with transaction.atomic():
@@ -57,7 +57,7 @@ def fits_on_page(since: datetime) -> bool:
     return History.objects.filter(at__gte=since)[: MAX_KNOWN_ON_PAGE + 1].count() <= MAX_KNOWN_ON_PAGE
 
 
-def _spans(moments: Sequence[datetime]) -> list[LateSpan]:
+def _late_spans(moments: Sequence[datetime]) -> list[LateSpan]:
     """Return spans that cover these moments, each at most one page, split where the moments are farthest apart."""
     first, last = moments[0], moments[-1]
     if (
@@ -68,4 +68,4 @@ def _spans(moments: Sequence[datetime]) -> list[LateSpan]:
         return [(first, last)]
     gaps = [after - before for before, after in pairwise(moments)]
     cut = gaps.index(max(gaps)) + 1
-    return [*_spans(moments[:cut]), *_spans(moments[cut:])]
+    return [*_late_spans(moments[:cut]), *_late_spans(moments[cut:])]

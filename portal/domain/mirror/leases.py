@@ -100,7 +100,7 @@ class MirrorLease:
             raise LeaseLost(self.kind)
 
 
-def claim(kind: MirrorKind) -> MirrorLease | None:
+def claim_lease(kind: MirrorKind) -> MirrorLease | None:
     """Claim a kind of the entered tenant. Return None if it is not due or another worker has its lease."""
     token = uuid.uuid4()
     free = MirrorState.objects.filter(

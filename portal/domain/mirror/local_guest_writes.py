@@ -17,10 +17,10 @@ from tenants.scope import tenant_scope
 
 _DETAIL = GUEST.names_in_column("detail")
 # The values after a creation that leaves these out.
-_DEFAULTS = {name: GUEST[name].default for name in _DETAIL if GUEST[name].default is not None}
+_GUEST_DEFAULTS = {name: GUEST[name].default for name in _DETAIL if GUEST[name].default is not None}
 # The service derives the permissions in single reads from these, so our changes make stored permissions invalid.
 _RIGHTS_FIELD_OF = {AREAS.name: AREAS.rights_field, KEYS.name: KEYS.rights_field}
-_WRITTEN = [
+_GUEST_COLUMNS = [
     field.attname for field in Guest._meta.concrete_fields if field.attname not in ("id", "tenant_id", "guest_id")
 ]
 
@@ -37,7 +37,7 @@ def apply_guest_write(tenant: Tenant, guest_id: str, fields: Mapping[str, Any], 
         fresh = row.pk is None or row.gone_at is not None
         before = row.use_date_end
         GuestRowBuilder(tenant.pk).apply(row, said)
-        detail = dict(_DEFAULTS) if created else dict(row.detail or {})
+        detail = dict(_GUEST_DEFAULTS) if created else dict(row.detail or {})
         if _RIGHTS_FIELD_OF.keys() & said.keys():
             detail = {name: value for name, value in detail.items() if name not in _RIGHTS_FIELD_OF.values()}
         detail |= {name: said[name] for name in _DETAIL if name in said}
@@ -102,7 +102,7 @@ def _detail(row: Guest, item: Mapping[str, Any]) -> dict[str, Any]:
 def _save_guest(row: Guest, at: datetime) -> None:
     row.first_hand_at, row.gone_at, row.digest = at, None, None
     Guest.objects.bulk_create(
-        [row], update_conflicts=True, unique_fields=["tenant", "guest_id"], update_fields=_WRITTEN
+        [row], update_conflicts=True, unique_fields=["tenant", "guest_id"], update_fields=_GUEST_COLUMNS
     )
 
 

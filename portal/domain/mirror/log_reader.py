@@ -112,14 +112,14 @@ class _Turn:
     def read_new(self) -> None:
         """Read new records. The first call of a turn is always made, further ones while calls are free."""
         self.reading = "now"
-        told = late_records.waiting_spans()
+        told = late_records.waiting_late_spans()
         span = self._saved_span("now") or LogSpan(_text(self._start_of_new(told)))
         self.is_caught_up = self._read_span(span, SLICE_PAGES)
         if not self.is_caught_up:
             return
         since = datetime.fromisoformat(span.since)
         if with_it := [each for each in told if each[0] >= since]:
-            late_records.remove_spans(with_it)
+            late_records.remove_late_spans(with_it)
         if at := self.memory.pop("late_with_now", None):
             self.memory["late_at"] = {**self.memory["late_at"], "hours": at}
             self._save_memory()
@@ -127,13 +127,13 @@ class _Turn:
     def read_notified(self) -> None:
         """Read the spans of late records that notifications reported, unless `read_new` has read them."""
         self.reading = "told"
-        told = late_records.waiting_spans()
+        told = late_records.waiting_late_spans()
         for since, until in told[:MAX_LATE_PAGES]:
             if not may_read_on(self.connection, self.lease):
                 return
             if not self._read_again(LogSpan(_text(since), until=_text(until + _SECOND))):
                 return
-            late_records.remove_spans([(since, until)])
+            late_records.remove_late_spans([(since, until)])
         self.has_more_notified = len(told) > MAX_LATE_PAGES
 
     def read_late(self) -> None:

@@ -82,10 +82,10 @@ _LISTS = {
     ),
     MirrorKind.GUESTS: _LongList(
         "list_guests",
-        guest_list.page_query,
+        guest_list.guest_page_query,
         lambda _run, items: StagedItems([], items),
-        guest_list.take_over,
-        guest_list.reduce_fields,
+        guest_list.swap_guests,
+        guest_list.reduce_guest_fields,
         retention=timedelta(days=1),
     ),
 }

@@ -17,7 +17,6 @@ from django.utils.translation import gettext as _
 
 from accessapi.errors import NotFound, ServiceError
 from accessapi.resources import guests, members, places
-from accessapi.resources.members import Member
 from accessapi.resources.tenants import Tenant
 from portal.base.timers.clock import database_now
 from portal.base.ui.times import local
@@ -192,7 +191,7 @@ def read_status_for_page(read: Callable[[Connection], Any]) -> str:
     return ""
 
 
-def read_member_for_page(member_id: str) -> Member:
+def read_member_for_page(member_id: str) -> members.Member:
     """Read a member for a page as `read_member` does. Raises ReadFailed."""
     gone = _("This member no longer exists in the service.")
     return read_for_page(lambda connection: read_member(connection, member_id, Priority.PEOPLE), gone)

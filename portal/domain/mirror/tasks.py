@@ -11,7 +11,7 @@ import structlog
 from portal.base.timers.celery_app import portal_task
 from portal.domain.mirror import background_reads, long_lists, small_lists
 from portal.domain.mirror.kinds import SYNCED_KINDS, MirrorKind
-from portal.domain.mirror.leases import LeaseLost, MirrorLease, claim
+from portal.domain.mirror.leases import LeaseLost, MirrorLease, claim_lease
 from portal.domain.mirror.models import MirrorState
 from tenants.connections.service_clients import current_connection
 from tenants.models import Connection
@@ -61,7 +61,7 @@ def _ordered_kinds() -> list[MirrorKind]:
 
 
 def _read(connection: Connection, kind: MirrorKind) -> None:
-    lease = claim(kind)
+    lease = claim_lease(kind)
     if lease is None:
         return
     try:

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from portal.domain.intents.form_handling import redirect_or_show_errors, submit_and_redirect, submit_once
 from portal.domain.intents.models import Intent
 from portal.domain.intents.states import State
-from portal.domain.log import recent_records
+from portal.domain.log.recent_records import prefetch_recent_records
 from portal.domain.mirror.freshness import freshness_for
 from portal.domain.mirror.kinds import MirrorKind
 from portal.domain.mirror.queries import get_member
@@ -102,7 +102,7 @@ def _new_body(form: MemberForm, given: NewMemberRightsForm | None) -> dict[str, 
 
 @tenant_view(Permission.MEMBERS_VIEW)
 def page(request: TenantRequest, member_id: str) -> HttpResponse:
-    recent_records.prefetch(request)
+    prefetch_recent_records(request)
     return render(
         request, "members/page.html", member_page.page_context(request, get_member(member_id, include_gone=True))
     )
