@@ -5,6 +5,8 @@ from django.urls import include, path
 from portal.base.ui import url_lookup
 from portal.base.ui.urls import urls_of_tenant
 from portal.codes.views import guest_code
+from portal.domain.log.views import load_days
+from portal.domain.mirror.views import refresh
 from portal.evidence.export_views import check_program
 from portal.home.views import landing
 from portal.site import metrics, probes, views
@@ -19,7 +21,7 @@ desk = [
     path("", include("portal.guests.urls")),
 ]
 # Requests to read from the service.
-readings = [path("", include("portal.domain.mirror.urls")), path("", include("portal.domain.log.urls"))]
+readings = [path("refresh/<slug:kind>/", refresh, name="refresh"), path("days/", load_days, name="days")]
 areas = [
     path("", include("portal.home.urls")),
     path("", include(urls_of_tenant)),
