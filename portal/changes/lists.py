@@ -12,7 +12,6 @@ from portal.base.ui.tables.table import Table
 from portal.base.ui.url_lookup import ServiceId
 from portal.domain.jobs import kinds, words
 from portal.domain.jobs.lists import DETAIL_COLUMN, MEMBER_COLUMN, OUTCOME_COLUMN, JobRows, job_chip
-from portal.domain.jobs.member_jobs import changes_of
 from portal.domain.jobs.models import Job, Row
 from portal.domain.jobs.states import Action
 from tenants.roles import Permission
@@ -52,13 +51,13 @@ class Changes(Table):
 
 
 def _old(row: Row) -> str:
-    return "; ".join(f"{field}: {old}" for field, old, _new in changes_of(row))
+    return "; ".join(f"{field}: {old}" for field, old, _new in words.changes_of(row))
 
 
 def _new(row: Row) -> str:
     if row.action == Action.DELETE:
         return str(Action.DELETE.label)
-    return "; ".join(f"{field}: {new}" for field, _old, new in changes_of(row))
+    return "; ".join(f"{field}: {new}" for field, _old, new in words.changes_of(row))
 
 
 _FILE_ONLY: dict[str, Any] = {"shown": False, "phone": "hide"}

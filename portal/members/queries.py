@@ -11,6 +11,7 @@ from portal.base.ui.command_palette import Hit
 from portal.domain.intents import queries as intents
 from portal.domain.intents.models import Intent, target_of
 from portal.domain.jobs import bulk_executor, member_jobs
+from portal.domain.jobs.words import changes_of
 from portal.domain.mirror import member_search
 from portal.domain.mirror import queries as mirror
 from portal.domain.mirror.fields.members import CARD, GROUP, MEMBER, QR, RIGHTS_NAMES
@@ -103,7 +104,7 @@ def _bulk_changes(access: Access, member: Member) -> list[RecordedChange]:
     for entry in entries.select_related("support_session"):
         row = rows[entry.intent_id]
         row.group_names = groups
-        found.append(RecordedChange(entry, member_jobs.changes_of(row), member_jobs.page_for(access, row.job)))
+        found.append(RecordedChange(entry, changes_of(row), member_jobs.page_for(access, row.job)))
     return found
 
 

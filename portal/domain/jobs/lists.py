@@ -17,7 +17,6 @@ from portal.base.ui.tables.columns import EMPTY_CELL, Column, EmptyState
 from portal.base.ui.tables.table import Table
 from portal.base.ui.url_lookup import url_in_tenant
 from portal.domain.jobs import words
-from portal.domain.jobs.member_jobs import changes_of
 from portal.domain.jobs.models import Job, Row
 from portal.domain.jobs.states import SENDING, Action, JobState, RowState
 from tenants.access import TenantRequest
@@ -145,7 +144,7 @@ def _detail_cell(row: Row) -> SafeString:
                 '<span class="line"><span class="muted">{}:</span> <del>{}</del> → <ins>{}</ins></span>',
                 field, old or "–", new or "–",
             )
-            for field, old, new in changes_of(row)
+            for field, old, new in words.changes_of(row)
         ]  # fmt: skip
     elif row.action == Action.CREATE:
         facts = _facts((f, new) for f, _old, new in words.field_changes(row, row.group_names) if new)

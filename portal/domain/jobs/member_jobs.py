@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 
 from django.db.models import Q
 
-from portal.domain.jobs import kinds, words
+from portal.domain.jobs import kinds
 from portal.domain.jobs.models import Job, Row
 from portal.domain.jobs.states import JobState, RowState
 from tenants.access import Access
@@ -61,11 +61,3 @@ def audit_filter_for_intents(intents: Collection[str]) -> Q:
     rows = Row.objects.filter(intent__in=[int(each) for each in intents])
     jobs = Job.objects.filter(pk__in=rows.values("job")).defer("headings").select_related("tenant")[:_MAX_ROWS]
     return Q(intent_id="", target__in=[kinds.describe_for_audit(job, "started").target for job in jobs])
-
-
-def changes_of(row: Row) -> list[kinds.FieldChange]:
-    """Return (field, old, new) of a row in words, with secrets masked. The row has its job and groups' names."""
-    if row.content is None:  # the row was erased
-        return []
-    own = kinds.kind_of(row.job).changes
-    return list(own(row) if own is not None else words.field_changes(row, row.group_names))

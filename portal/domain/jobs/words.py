@@ -107,6 +107,14 @@ def field_changes(row: Row, groups: Mapping[str, str]) -> list[tuple[str, str, s
     ]
 
 
+def changes_of(row: Row) -> list[kinds.FieldChange]:
+    """Return (field, old, new) of a row in words, with secrets masked. The row has its job and groups' names."""
+    if row.content is None:  # the row was erased
+        return []
+    own = kinds.kind_of(row.job).changes
+    return list(own(row) if own is not None else field_changes(row, row.group_names))
+
+
 def known_values(row: Row, groups: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return (field, value) of a member to be deleted, except name and code."""
     old = row.content.get("old", {})
