@@ -8,7 +8,7 @@ from portal.base.timers.clock import ClockTime, database_now
 from portal.domain.intents.handlers import Finding
 from portal.domain.intents.models import Intent
 from portal.domain.intents.recording import Requester
-from portal.domain.jobs import actions, kinds, results
+from portal.domain.jobs import actions, kinds, queries, results
 from portal.domain.jobs.models import Job, Part, Row
 from portal.domain.jobs.states import ALIVE, Halt, JobState, NextStep, PartState, RowState
 from tenants.permission_conditions import holds_permission
@@ -88,21 +88,10 @@ def _must_wait(job: Job) -> bool:
     one waits for the end of that one.
     """
     undoes = job.undo_of_id is not None and Job.objects.filter(pk=job.undo_of_id, state=JobState.RUNNING).exists()
-    if not undoes and not has_earlier_job(job):
+    if not undoes and not queries.has_earlier_job(job):
         return False
     _reschedule(job, _SOON)
     return True
-
-
-def has_earlier_job(job: Job) -> bool:
-    """Return whether a job that started earlier must end first."""
-    family = kinds.kind_of(job).family
-    if family != kinds.SEQUENTIAL_FAMILY or job.started_at is None:
-        return False
-    earlier = Job.objects.filter(
-        kind__in=kinds.kinds_in_family(family), state=JobState.RUNNING, started_at__lt=job.started_at
-    )
-    return earlier.exists()
 
 
 def _reschedule(job: Job, wait: timedelta) -> None:

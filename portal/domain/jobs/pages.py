@@ -19,7 +19,7 @@ from portal.domain.budget.priorities import Priority
 from portal.domain.intents.models import Intent
 from portal.domain.intents.queries import send_expected_at
 from portal.domain.intents.states import Reason, State
-from portal.domain.jobs import advancing, costs, kinds, queries, words
+from portal.domain.jobs import costs, kinds, queries, words
 from portal.domain.jobs.lists import ATTENTION, JOB_CHIPS, JobRows, filter_rows, job_chip
 from portal.domain.jobs.models import Job, Part, Row
 from portal.domain.jobs.queries import RowCounts
@@ -124,7 +124,7 @@ def _notes(job: Job, part: Part | None, connection: Connection) -> list[str]:
         notes.append(_("Stopping. Requests already accepted will finish."))
     if not connection.is_connected:
         notes.append(_("Connection lost. It continues automatically when the tenant is reconnected."))
-    if part is None and advancing.has_earlier_job(job):
+    if part is None and queries.has_earlier_job(job):
         notes.append(_("Waiting for an earlier import to finish."))
     if part is None and job.blocked_until is not None and job.blocked_until > timezone.now():
         free = quota.next_call_at(connection, Priority.JOBS) if connection.is_connected else job.blocked_until

@@ -8,7 +8,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from portal.domain.intents.models import Intent
 from portal.domain.jobs import kinds
 from portal.domain.jobs.models import Job, Part, Row
-from portal.domain.jobs.states import NOT_APPLIED, SENDING, Action, RowState
+from portal.domain.jobs.states import NOT_APPLIED, SENDING, Action, JobState, RowState
 
 
 @dataclass(frozen=True)
@@ -77,3 +77,14 @@ def rows_not_applied(job: Job) -> QuerySet[Row]:
     """Return rows that were surely not applied and that no other job has retried: refused, or not sent."""
     mine = Row.objects.filter(job=job, retried_in__isnull=True)
     return mine.filter(Q(state__in=NOT_APPLIED) | Q(action=Action.REFUSED))
+
+
+def has_earlier_job(job: Job) -> bool:
+    """Return whether a job that started earlier must end first."""
+    family = kinds.kind_of(job).family
+    if family != kinds.SEQUENTIAL_FAMILY or job.started_at is None:
+        return False
+    earlier = Job.objects.filter(
+        kind__in=kinds.kinds_in_family(family), state=JobState.RUNNING, started_at__lt=job.started_at
+    )
+    return earlier.exists()
