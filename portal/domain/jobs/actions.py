@@ -14,7 +14,7 @@ from portal.base.timers.clock import ClockTime, database_now
 from portal.domain.intents.actions import stop as stop_intent
 from portal.domain.intents.recording import Requester
 from portal.domain.intents.states import State
-from portal.domain.jobs import kinds, queries, results, row_storage, wakeups
+from portal.domain.jobs import kinds, queries, row_storage, wakeups
 from portal.domain.jobs.models import Job, Row
 from portal.domain.jobs.row_storage import NewRow
 from portal.domain.jobs.states import ALIVE, SENDING, Action, Halt, JobState, RowState
@@ -176,7 +176,7 @@ def stop(*, by: Requester, job: Job) -> bool:
             return False
         record_action(by, job, "stopped", {})
         if job.state == JobState.WAITING:
-            results.stop_job(job, Halt.PERSON)
+            wakeups.stop_job(job, Halt.PERSON)
         wake(job)
     # Outside of the job's lock: the end of an intent takes both locks, the intent's first.
     for intent in queries.intents_of(job).filter(state=State.QUEUED):

@@ -8,7 +8,7 @@ from portal.base.timers.clock import ClockTime, database_now
 from portal.domain.intents.handlers import Finding
 from portal.domain.intents.models import Intent
 from portal.domain.intents.recording import Requester
-from portal.domain.jobs import actions, kinds, queries, results
+from portal.domain.jobs import actions, kinds, queries, wakeups
 from portal.domain.jobs.models import Job, Part, Row
 from portal.domain.jobs.states import ALIVE, Halt, JobState, NextStep, PartState, RowState
 from tenants.permission_conditions import holds_permission
@@ -35,13 +35,13 @@ def _begin_if_due(job: Job) -> bool:
     if job.state == JobState.RUNNING:
         return True
     if job.stop_asked:
-        results.stop_job(job, Halt(job.halt) or Halt.PERSON)
+        wakeups.stop_job(job, Halt(job.halt) or Halt.PERSON)
         return False
     if job.starts_at is not None and job.starts_at > database_now():
         Job.objects.filter(pk=job.pk).update(due_at=job.starts_at)
         return False
     if not _is_permitted(job):
-        results.stop_job(job, Halt.RIGHTS)
+        wakeups.stop_job(job, Halt.RIGHTS)
         return False
     Job.objects.filter(pk=job.pk, state=JobState.WAITING).update(state=JobState.RUNNING, started_at=ClockTime())
     job.refresh_from_db()
@@ -63,12 +63,12 @@ def _step(job: Job) -> bool:
     if job.state != JobState.RUNNING:
         return False
     if job.stop_asked:
-        results.stop_job(job, Halt(job.halt) or Halt.PERSON)
+        wakeups.stop_job(job, Halt(job.halt) or Halt.PERSON)
         return False
     next_step = carrier.send(job)
     if next_step == NextStep.WORK:
         if not _is_permitted(job):
-            results.stop_job(job, Halt.RIGHTS)
+            wakeups.stop_job(job, Halt.RIGHTS)
             return False
         _reschedule(job, _LEASE)
         return True

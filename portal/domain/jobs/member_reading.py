@@ -20,8 +20,8 @@ from portal.base.timers.task_queue import enqueue
 from portal.domain.budget.ledger import BudgetExhausted
 from portal.domain.jobs import kinds, wakeups
 from portal.domain.jobs.models import Job, Row
-from portal.domain.jobs.results import stop_job
 from portal.domain.jobs.states import Halt, JobState, RowState
+from portal.domain.jobs.wakeups import stop_job
 from tenants.connections.service_clients import current_connection
 from tenants.models import Connection
 from tenants.permission_conditions import holds_permission

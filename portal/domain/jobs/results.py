@@ -5,7 +5,6 @@ Registered with `intents.handlers`. All functions read the rows' current state, 
 
 import re
 from collections.abc import Iterable
-from datetime import datetime
 from typing import Any
 
 from django.db import connection as database
@@ -19,14 +18,13 @@ from portal.domain.intents.models import Intent
 from portal.domain.intents.states import Reason, State
 from portal.domain.jobs import wakeups
 from portal.domain.jobs.models import Job, Part, Row
-from portal.domain.jobs.states import ALIVE, SENDING, Action, Halt, JobState, PartState, RowState
+from portal.domain.jobs.states import Action, Halt, PartState, RowState
 from portal.domain.mirror import local_writes
 
 MAX_ROW_ATTEMPTS = 3
 RESET_TO_PENDING: dict[str, Any] = {"state": RowState.PENDING, "part": None, "position": None, "read_at": None}
 # A deletion of a member that no longer exists counts as done.
 _NOT_FOUND_PREFIX = "404"
-_SENDABLE = (*SENDING, Action.DOUBLE)
 _POSITION = re.compile(r"members\.(\d+)\b")
 
 _UPDATE = """
@@ -153,7 +151,7 @@ def _handle_not_applied(job: Job, part: Part, intent: Intent) -> None:
         _return_to_pending(part)
     elif halt := _halt_reason(intent):
         _return_to_pending(part)
-        stop_job(job, halt)
+        wakeups.stop_job(job, halt)
     else:
         _mark_refused(part, intent)
 
@@ -186,31 +184,4 @@ def _mark_refused(part: Part, intent: Intent) -> None:
         code=intent.error_code[:20],
         detail=intent.error_detail[:2000],
         problems=[["", "whole_request", {"status": intent.http_status or 0}]],
-    )
-
-
-def mark_restored(found_at: datetime) -> int:
-    """Stop every job: its progress since the backup is not known.
-
-    Rows that waited, were stopped or were only previewed may have been sent, so a person has to decide about them.
-    Requests in progress are settled by reading.
-    """
-    before = (JobState.DRAFT, JobState.MAPPED, JobState.CHECKED, JobState.WAITING)
-    rows = Row.objects.filter(job__state__in=[*before, JobState.RUNNING, JobState.STOPPED], action__in=_SENDABLE)
-    rows.filter(state__in=[RowState.CHECKED, RowState.PENDING, RowState.STOPPED], retried_in=None).update(
-        state=RowState.UNCERTAIN, problems=[["", "restored", {}]]
-    )
-    running = Job.objects.filter(state=JobState.RUNNING)
-    count = running.update(stop_asked=True, halt=Halt.RESTORED, due_at=ClockTime())
-    over = {"state": JobState.STOPPED, "halt": Halt.RESTORED, "finished_at": ClockTime()}
-    idle = {"due_at": None, "starts_at": None, "stop_asked": False}
-    return count + Job.objects.filter(state__in=before).update(**over, **idle)
-
-
-def stop_job(job: Job, halt: Halt) -> None:
-    """Stop a started job before its end. Its unsent rows are marked, and can be sent later."""
-    waiting = Row.objects.filter(job=job, state=RowState.PENDING)
-    waiting.update(state=RowState.STOPPED, problems=[])
-    Job.objects.filter(pk=job.pk, state__in=ALIVE).update(
-        state=JobState.STOPPED, halt=halt, finished_at=ClockTime(), due_at=None, stop_asked=False, starts_at=None
     )

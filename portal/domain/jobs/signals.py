@@ -6,7 +6,7 @@ from portal.domain.jobs import advancing, file_executor, results, wakeups
 from portal.domain.jobs.bulk_executor import OPERATIONS
 
 wakeups.register()
-marking.register("jobs", results.mark_restored)
+marking.register("jobs", wakeups.mark_restored)
 file_executor.register()
 for operation in OPERATIONS.values():
     handlers.register(

@@ -1,6 +1,6 @@
-"""Notify a worker of a job's next step: the dry run of a mapped job, the next request of a started one."""
+"""Let a job go on, or stop it. A worker is notified of the dry run or of the next request."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db.models import Case, F, QuerySet, When
 
@@ -9,9 +9,10 @@ from portal.base.timers.clock import ClockTime
 from portal.base.timers.scaled_pauses import scaled_seconds
 from portal.base.timers.task_queue import enqueue_after_commit
 from portal.base.timers.timer_registry import TaskWakeup
-from portal.domain.jobs.models import Job
-from portal.domain.jobs.states import ALIVE, JobState
+from portal.domain.jobs.models import Job, Row
+from portal.domain.jobs.states import ALIVE, SENDING, Action, Halt, JobState, RowState
 
+_SENDABLE = (*SENDING, Action.DOUBLE)
 ADVANCE_TASK = "portal.domain.jobs.tasks.advance"
 EXPIRES_SECONDS = 120
 # If a step's worker ended, the step starts again after this time. If it still runs, the rows' states prevent any double
@@ -48,4 +49,31 @@ JOB_WAKEUP = TaskWakeup(
 def register() -> None:
     timer_registry.register(
         "jobs", JOB_WAKEUP.check_due, every=scaled_seconds(1), queue="bulk", due_rows=JOB_WAKEUP.querysets
+    )
+
+
+def mark_restored(found_at: datetime) -> int:
+    """Stop every job: its progress since the backup is not known.
+
+    Rows that waited, were stopped or were only previewed may have been sent, so a person has to decide about them.
+    Requests in progress are settled by reading.
+    """
+    before = (JobState.DRAFT, JobState.MAPPED, JobState.CHECKED, JobState.WAITING)
+    rows = Row.objects.filter(job__state__in=[*before, JobState.RUNNING, JobState.STOPPED], action__in=_SENDABLE)
+    rows.filter(state__in=[RowState.CHECKED, RowState.PENDING, RowState.STOPPED], retried_in=None).update(
+        state=RowState.UNCERTAIN, problems=[["", "restored", {}]]
+    )
+    running = Job.objects.filter(state=JobState.RUNNING)
+    count = running.update(stop_asked=True, halt=Halt.RESTORED, due_at=ClockTime())
+    over = {"state": JobState.STOPPED, "halt": Halt.RESTORED, "finished_at": ClockTime()}
+    idle = {"due_at": None, "starts_at": None, "stop_asked": False}
+    return count + Job.objects.filter(state__in=before).update(**over, **idle)
+
+
+def stop_job(job: Job, halt: Halt) -> None:
+    """Stop a started job before its end. Its unsent rows are marked, and can be sent later."""
+    waiting = Row.objects.filter(job=job, state=RowState.PENDING)
+    waiting.update(state=RowState.STOPPED, problems=[])
+    Job.objects.filter(pk=job.pk, state__in=ALIVE).update(
+        state=JobState.STOPPED, halt=halt, finished_at=ClockTime(), due_at=None, stop_asked=False, starts_at=None
     )
