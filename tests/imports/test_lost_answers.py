@@ -28,7 +28,7 @@ def job(desk):
     MirrorState.objects.exclude(kind=MirrorKind.MEMBERS).update(due_at=None)
     group = desk.groups[0].membergroup_id
     job = desk.started(lines(["氏名", "グループ"], *[[f"会員{n}", group] for n in range(20)]))
-    advancing.advance(job.pk)
+    advancing.advance_job(job.pk)
     lost = Intent.objects.filter(target=f"import:{job.pk}")
     lost.update(state=State.SENDING, due_at=None)
     applying.apply_transition(
@@ -102,7 +102,7 @@ def test_twenty_rows_that_never_arrived_at_a_tenant_of_thousands_cost_two_readin
         place.sandbox.fault("drop_before", "bulk_create_members", place.service.tenant_id, count=99)
         group = desk.groups[0].membergroup_id
         job = desk.started(lines(["氏名", "グループ"], *[[f"会員{n}", group] for n in range(20)]))
-        advancing.advance(job.pk)
+        advancing.advance_job(job.pk)
         for intent in Intent.objects.filter(target=f"import:{job.pk}"):
             sending.send(intent)
         before = desk.calls(LIST_MEMBERS)

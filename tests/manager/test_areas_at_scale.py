@@ -41,7 +41,7 @@ def test_an_edit_of_300_members_uses_hardly_more_calls_than_it_must(make):
     end = time.monotonic() + 600
     while desk.job(job.pk).state == JobState.RUNNING and time.monotonic() < end:
         with desk.scope():
-            advancing.advance(job.pk)
+            advancing.advance_job(job.pk)
             # Requests are followed at the engine's own pace, not at the test's.
             for intent in Intent.objects.filter(target=f"change:{job.pk}", due_at__lte=timezone.now()):
                 (send if intent.state == State.QUEUED else tracking.poll)(intent)

@@ -73,7 +73,7 @@ class Desk:
         """Run the workers: a step of the list, then the sending of its requests, until nothing changes."""
         with tenant_scope(self.place.tenant):
             for _ in range(60):
-                advancing.advance(job.pk)
+                advancing.advance_job(job.pk)
                 waiting = Intent.objects.filter(operation="create_guest", state=State.QUEUED)
                 for intent in waiting if sends else []:
                     send(intent)
@@ -147,7 +147,7 @@ def test_each_row_becomes_one_code_however_often_it_is_started(desk, place):
     assert again.status_code == 302
     with tenant_scope(place.tenant):
         for _ in range(3):  # several workers, and one that was killed after its first row
-            advancing.advance(job.pk)
+            advancing.advance_job(job.pk)
         row = Row.objects.filter(job=job).order_by("line")[0]
         Row.objects.filter(pk=row.pk).update(state=RowState.PENDING, intent=None)
     job = desk.work(job)

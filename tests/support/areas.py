@@ -78,7 +78,7 @@ class AreasDesk(MembersDesk):
     def step(self, job: Job) -> None:
         """Do one round of the workers. Also sends and polls requests that a shared hourly limit would delay."""
         with self.scope():
-            advancing.advance(job.pk)
+            advancing.advance_job(job.pk)
             for intent in Intent.objects.filter(target=f"change:{job.pk}", due_at__isnull=False):
                 if intent.state == State.QUEUED:
                     send(intent)

@@ -15,7 +15,7 @@ PAST = "2026-01-01T00:00:00Z"
 
 def step(job: Job) -> None:
     """Do one round of the workers."""
-    advancing.advance(job.pk)
+    advancing.advance_job(job.pk)
     for part in Part.objects.filter(job=job, intent__due_at__isnull=False):
         intent = Intent.objects.get(pk=part.intent_id)
         if intent.state == State.QUEUED:

@@ -18,7 +18,7 @@ _SOON, _LATER = timedelta(seconds=5), timedelta(seconds=20)
 _LEASE = timedelta(seconds=45)
 
 
-def advance(job_id: int) -> None:
+def advance_job(job_id: int) -> None:
     """Settle what has ended, send what is next, or finish.
 
     The job's row is locked, except while the executor works: it reads members, submits single rows or writes a file.
@@ -112,7 +112,7 @@ def reconcile(intent: Intent) -> Finding:
     part = Part.objects.filter(intent_id=intent.pk).first()
     if part is None:
         return Finding(None, {})
-    advance(part.job_id)
+    advance_job(part.job_id)
     part.refresh_from_db()
     rows = Row.objects.filter(part=part)
     counts = {str(state): rows.filter(state=state).count() for state in (RowState.SUCCEEDED, RowState.UNCERTAIN)}

@@ -1,7 +1,8 @@
 """Celery tasks of jobs. Each gets IDs only; the job's row decides whether anything is done."""
 
 from portal.base.timers.celery_app import portal_task
-from portal.domain.jobs import advancing, kinds
+from portal.domain.jobs import kinds
+from portal.domain.jobs.advancing import advance_job
 from portal.domain.jobs.models import Job
 from tenants.scope import tenant_scope
 
@@ -17,4 +18,4 @@ def check(tenant_id: int, job_id: int) -> None:
 @portal_task(queue="bulk", promise="idempotent", seconds=120)
 def advance(tenant_id: int, job_id: int) -> None:
     with tenant_scope(tenant_id):
-        advancing.advance(job_id)
+        advance_job(job_id)
