@@ -16,10 +16,10 @@ from portal.domain.budget.priorities import Priority
 from portal.domain.intents.models import Intent
 from portal.domain.intents.nonces import Nonce
 from portal.domain.intents.recording import Requester
-from portal.domain.jobs import actions, row_executor, row_storage
+from portal.domain.jobs import actions, row_executor
 from portal.domain.jobs.kinds import AuditDescription, JobKind, Skip, Wait
 from portal.domain.jobs.models import Job, Row
-from portal.domain.jobs.row_storage import NewRow
+from portal.domain.jobs.row_storage import NewRow, insert_rows
 from portal.domain.jobs.states import JobState, RowState
 from portal.domain.visits.models import Visit
 from portal.expected import dry_run, words
@@ -115,7 +115,7 @@ def upload(*, by: Requester, file: "UploadedFile[bytes]", mail: bool) -> Job:
             state=JobState.CHECKED,
             checked_at=ClockTime(),
         )
-        row_storage.insert_rows(job, [_new_row(each) for each in found])
+        insert_rows(job, [_new_row(each) for each in found])
         actions.record_action(by, job, "uploaded", {"rows": len(found)})
     return job
 

@@ -11,8 +11,8 @@ from django.db import transaction
 from portal.base.files import file_limits
 from portal.base.files.file_limits import FileFault
 from portal.base.timers.clock import ClockTime
-from portal.domain.jobs import row_storage
 from portal.domain.jobs.models import Job, Row
+from portal.domain.jobs.row_storage import insert_rows, refuse_lines
 from portal.domain.jobs.states import Action, JobState
 from portal.domain.mirror.fields.members import CARD, CODE, MEMBER_ID
 from portal.domain.mirror.row_building import MemberRowBuilder
@@ -77,8 +77,8 @@ def _check_rows(job: Job) -> None:
         done += len(batch)
         with transaction.atomic():
             _extend_lease(job, looked_at=done)
-            row_storage.insert_rows(job, [verdict.row for verdict in verdicts.values()])
-            row_storage.refuse_lines(job, stored)
+            insert_rows(job, [verdict.row for verdict in verdicts.values()])
+            refuse_lines(job, stored)
     _extend_lease(job, state=JobState.CHECKED, checked_at=ClockTime(), lease=None, due_at=None)
 
 

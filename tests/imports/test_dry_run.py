@@ -192,7 +192,7 @@ def test_a_worker_that_dies_is_replaced_and_leaves_nothing_twice(desk, monkeypat
     group = desk.groups[0].membergroup_id
     job = desk.upload(lines(HEADINGS, *[[f"n{n}", f"k{n}", group, "", "", ""] for n in range(2500)]))
     actions.choose_columns(by=desk.place.asker, job=job, chosen=job.sheet.columns, default_group="")
-    insert, calls = checking.row_storage.insert_rows, []
+    insert, calls = checking.insert_rows, []
 
     def dies(job, verdicts):
         calls.append(1)
@@ -200,7 +200,7 @@ def test_a_worker_that_dies_is_replaced_and_leaves_nothing_twice(desk, monkeypat
             raise KeyboardInterrupt
         insert(job, verdicts)
 
-    monkeypatch.setattr(checking.row_storage, "insert_rows", dies)
+    monkeypatch.setattr(checking, "insert_rows", dies)
     with pytest.raises(KeyboardInterrupt):
         checking.check(job.pk)
     checking.check(job.pk)  # its lease is still valid

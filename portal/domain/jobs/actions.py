@@ -14,9 +14,9 @@ from portal.base.timers.clock import ClockTime, database_now
 from portal.domain.intents.actions import stop as stop_intent
 from portal.domain.intents.recording import Requester
 from portal.domain.intents.states import State
-from portal.domain.jobs import kinds, queries, row_storage, wakeups
+from portal.domain.jobs import kinds, queries, wakeups
 from portal.domain.jobs.models import Job, Row
-from portal.domain.jobs.row_storage import NewRow
+from portal.domain.jobs.row_storage import NewRow, insert_rows
 from portal.domain.jobs.states import ALIVE, SENDING, Action, Halt, JobState, RowState
 from portal.domain.mirror.fields.members import CODE, MEMBER, NAME, RIGHTS_NAMES
 from portal.domain.mirror.models import Member
@@ -110,7 +110,7 @@ def _store_rows(job: Job, action: Action, rows: Iterable[RowChange]) -> int:
             name, code = named.get(member_id, ("", ""))
             content = {"name": name, "code": code, "body": dict(body), "old": dict(old)}
             fresh.append(NewRow(line, action, member_id, content))
-        row_storage.insert_rows(job, fresh)
+        insert_rows(job, fresh)
     return line
 
 
@@ -246,7 +246,7 @@ def _copy_rows(job: Job, rows: Sequence[Row]) -> None:
             old |= {name: rights[name] for name in content["body"] if name in RIGHTS_NAMES and name in rights}
             content["old"] = old
         fresh.append(NewRow(row.line, Action(row.action), row.member_id, content))
-    row_storage.insert_rows(job, fresh)
+    insert_rows(job, fresh)
 
 
 def undo(*, by: Requester, job: Job) -> Job | None:

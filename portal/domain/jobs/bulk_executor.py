@@ -19,10 +19,11 @@ from portal.domain.intents.models import Intent, target_of
 from portal.domain.intents.nonces import Nonce
 from portal.domain.intents.recording import Command
 from portal.domain.intents.states import FINAL, UNDER_WAY
-from portal.domain.jobs import kinds, member_reading, reconciling, results, row_storage
+from portal.domain.jobs import kinds, member_reading, reconciling, results
 from portal.domain.jobs.kinds import AlreadyApplied, LeaveUnchanged, RowDecision, Send, Skip
 from portal.domain.jobs.models import Job, Part, Row
 from portal.domain.jobs.reconciling import take_snapshot
+from portal.domain.jobs.row_storage import rewrite_rows
 from portal.domain.jobs.states import SENDING, Action, NextStep, PartState, RowState
 from portal.domain.mirror.fields.members import CODE, MEMBER
 from portal.domain.mirror.models import Member
@@ -208,7 +209,7 @@ def _apply_decisions(job: Job, rows: list[Row], verdicts: Mapping[int, RowDecisi
         (send if isinstance(verdict, Send | None) else settled).append(row)
     Row.objects.bulk_update(noted, ["notes"], batch_size=500)
     Row.objects.bulk_update(settled, ["state", "problems"], batch_size=500)
-    row_storage.rewrite_rows(job, rewritten)
+    rewrite_rows(job, rewritten)
     return send
 
 
