@@ -97,7 +97,7 @@ def _is_written(job: Job, number: int) -> bool:
     return parts_of(job).filter(number=number).exists()
 
 
-def _expired_jobs() -> QuerySet[Job]:
+def expired_jobs() -> QuerySet[Job]:
     """Return the jobs whose file's retention has ended, oldest first."""
     has_parts = Exists(ExportPart.objects_across_tenants.filter(job=OuterRef("pk")))
     ended = Job.objects_across_tenants.filter(state__in=[JobState.DONE, JobState.STOPPED], erased_at=None)
@@ -116,13 +116,8 @@ def delete_expired() -> int:
 
 def _delete_some() -> int:
     with across_tenants("files of all tenants are deleted together"), transaction.atomic():
-        held = _expired_jobs().select_for_update(of=("self",), skip_locked=True)
+        held = expired_jobs().select_for_update(of=("self",), skip_locked=True)
         old = list(held.values_list("pk", flat=True)[:_BATCH])
         ExportPart.objects_across_tenants.filter(job__in=old).delete()
         Job.objects_across_tenants.filter(pk__in=old).update(erased_at=ClockTime(), options={})
     return len(old)
-
-
-def register() -> None:
-    """Register the timer that deletes old files every few minutes."""
-    timer_registry.register("job_files", delete_expired, every=600.0, queue="bulk", due_rows=lambda: [_expired_jobs()])

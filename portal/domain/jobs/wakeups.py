@@ -4,9 +4,7 @@ from datetime import datetime, timedelta
 
 from django.db.models import Case, F, QuerySet, When
 
-from portal.base.timers import timer_registry
 from portal.base.timers.clock import ClockTime
-from portal.base.timers.scaled_pauses import scaled_seconds
 from portal.base.timers.task_queue import enqueue_after_commit
 from portal.base.timers.timer_registry import TaskWakeup
 from portal.domain.jobs.models import Job, Row
@@ -44,12 +42,6 @@ JOB_WAKEUP = TaskWakeup(
     columns=("state",),
     expires=EXPIRES_SECONDS,
 )
-
-
-def register() -> None:
-    timer_registry.register(
-        "jobs", JOB_WAKEUP.check_due, every=scaled_seconds(1), queue="bulk", due_rows=JOB_WAKEUP.querysets
-    )
 
 
 def mark_restored(found_at: datetime) -> int:
