@@ -6,8 +6,7 @@ from django.db.models import Q, QuerySet
 
 from accessapi import errors
 from accessapi.operations import SPECIFIED_OPERATIONS, Delivery
-from portal.base.restore import marking
-from portal.base.timers import task_queue, timer_registry
+from portal.base.timers import task_queue
 from portal.base.timers.clock import ClockTime
 from portal.base.timers.timer_registry import DueRows
 from portal.domain.intents import applying, transitions
@@ -45,7 +44,7 @@ def rows_to_process() -> list[QuerySet[Intent]]:
     return [_late(), _abandoned(), _due_to_enqueue()]
 
 
-def _lagging_rows() -> list[QuerySet[Intent]]:
+def lagging_rows() -> list[QuerySet[Intent]]:
     """Return all due rows, whether a worker was notified or not."""
     return [_late().order_by("deadline"), _waiting().filter(due_at__lte=ClockTime()).order_by("due_at")]
 
@@ -128,10 +127,3 @@ _DUE = DueRows(
     order=("priority", "due_at"),
     batch_size=_BATCH,
 )
-
-
-def register() -> None:
-    marking.register("requests", mark_restored)
-    timer_registry.register(
-        "sweep", process_due, every=CHECK_SECONDS, queue="doors", due_rows=rows_to_process, lag_rows=_lagging_rows
-    )
