@@ -1,13 +1,11 @@
-"""The calls that are left of the hour, for pages and the meters in the footer."""
+"""The calls that are left of the hour, for pages."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.utils.translation import gettext as _
-
 from accessapi.operations import CallClass
-from portal.base.ui import batching, frame
+from portal.base.ui import batching
 from portal.domain.budget import ledger
 from portal.domain.budget.gauge_readings import GaugeReading
 from portal.domain.budget.models import Gauge
@@ -87,7 +85,7 @@ def _minutes(calls: int, limit: int, used: int, priority: Priority) -> int:
 
 def quota_of_page(request: TenantRequest) -> Quota | None:
     """Return the tenant's quota, loaded once per page; None without a working connection."""
-    connection = _connection(request)
+    connection = connection_of(request)
     if connection is None or not connection.is_connected:
         return None
     seen: Quota | None = getattr(request, "budget_outlook", None)
@@ -99,42 +97,13 @@ def quota_of_page(request: TenantRequest) -> Quota | None:
 
 def no_calls_until(request: TenantRequest, priority: Priority, call_class: CallClass) -> datetime | None:
     """Return until when the tenant has no call of this priority; None if it has one, or has no connection."""
-    connection = _connection(request)
+    connection = connection_of(request)
     if connection is None or not connection.is_connected:
         return None
     reading = ledger.read_gauges(connection, batching.load_rows(request, "gauges"))[call_class]
     return None if reading.may_call(priority) else reading.may_call_at(priority)
 
 
-def _meters(request: TenantRequest) -> dict[str, object] | None:
-    """Return the meters of both classes for the footer."""
-    seen = quota_of_page(request)
-    if seen is None:
-        return None
-    labelled = ((_("API calls left"), seen.general), (_("Device API calls left"), seen.device))
-    return {
-        "meters": [
-            {"label": label, "left": one.remaining, "limit": one.limit, "refills_at": one.refills_at}
-            for label, one in labelled
-        ]
-    }
-
-
-def _connection(request: TenantRequest) -> Connection | None:
+def connection_of(request: TenantRequest) -> Connection | None:
+    """Return the tenant's connection, if there is one."""
     return getattr(request.tenant, "connection", None)
-
-
-def _connection_number(of: Callable[[Connection], int]) -> Callable[[TenantRequest], int]:
-    """Return a function that returns a number of the tenant's connection, or -1, which finds nothing."""
-    return lambda request: of(connection) if (connection := _connection(request)) is not None else -1
-
-
-def register() -> None:
-    batching.register_query(
-        "gauges",
-        ledger.gauges,
-        connection_id=_connection_number(lambda connection: connection.pk),
-        generation=_connection_number(lambda connection: connection.token_generation),
-        first_step=_connection_number(ledger.first_step_to_read),
-    )
-    frame.register_fact("budget", _meters)
