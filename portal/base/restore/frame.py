@@ -7,7 +7,6 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from portal.base.restore.models import Restored
-from portal.base.ui import frame
 from portal.base.ui.frame import Banner
 from portal.base.ui.times import local
 from tenants.access import TenantRequest
@@ -18,7 +17,7 @@ def banners(request: TenantRequest) -> Iterator[Banner]:
     """Yield a banner with the time of the backup and a link to details."""
     if not request.access.can(Permission.TENANT_VIEW):
         return
-    for row in _waiting():
+    for row in waiting_rows():
         title = _("The portal's data was restored from a backup.")
         if row.taken_at is not None:
             at = f"{local(row.taken_at):%Y-%m-%d %H:%M}"
@@ -34,9 +33,5 @@ def banners(request: TenantRequest) -> Iterator[Banner]:
         )
 
 
-def _waiting() -> QuerySet[Restored]:
+def waiting_rows() -> QuerySet[Restored]:
     return Restored.objects.filter(released_at=None)
-
-
-def register() -> None:
-    frame.register_banners(banners, rows=lambda: _waiting().only("pk"))

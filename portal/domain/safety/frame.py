@@ -6,7 +6,6 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from portal.base.ui import frame
 from portal.base.ui.frame import Banner
 from portal.domain.safety.changing import waiting_changes
 from portal.domain.safety.models import WaitingChange
@@ -44,7 +43,3 @@ def _banner(request: TenantRequest, row: WaitingChange, title: str, text: str) -
         action_url=reverse("safety:change", args=[request.tenant.slug, row.pk]),
         is_link=True,
     )
-
-
-def register() -> None:
-    frame.register_banners(banners, rows=lambda: waiting_changes().only("pk"))
