@@ -182,7 +182,7 @@ def _gauge(name: str, text: str, labels: tuple[str, ...], rows: list[tuple[Any, 
 
 
 def _queue_lengths() -> list[tuple[Any, ...]]:
-    with broker.client() as asked:
+    with broker.broker_client() as asked:
         return [(queue, asked.llen(queue)) for queue in QUEUES]
 
 

@@ -114,7 +114,7 @@ def tick_age() -> float | None:
 
 
 def _broker() -> str:
-    policy = broker.eviction_policy()
+    policy = broker.broker_eviction_policy()
     return "" if policy == broker.NO_EVICTION else f"It removes what waits there when its memory is full ({policy})."
 
 

@@ -73,7 +73,7 @@ def _service_problems() -> Iterator[str]:
                 "PgBouncer, set ignore_startup_parameters = options."
             )
     try:
-        policy = broker.eviction_policy()
+        policy = broker.broker_eviction_policy()
     except (RedisError, OSError):
         return
     if policy != broker.NO_EVICTION:

@@ -58,17 +58,17 @@ class Memory:
 
     @property
     def position(self) -> int:
-        with broker.client() as client:
+        with broker.broker_client() as client:
             found: Any = client.get(self._key())
         return int(found or 0)
 
     @position.setter
     def position(self, value: int) -> None:
-        with broker.client() as client:
+        with broker.broker_client() as client:
             client.set(self._key(), value)
 
     def forget(self) -> None:
-        with broker.client() as client:
+        with broker.broker_client() as client:
             client.delete(self._key())
 
     def _key(self) -> str:

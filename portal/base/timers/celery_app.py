@@ -116,7 +116,7 @@ class CircuitBreaker:
                 threading.Thread(target=self._wait_for_broker, name="breaker", daemon=True).start()
 
     def _wait_for_broker(self) -> None:
-        while not broker.is_available():
+        while not broker.is_broker_available():
             time.sleep(PING_SECONDS)
         self.is_open = False
 

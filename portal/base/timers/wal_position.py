@@ -57,7 +57,7 @@ def is_behind(place: DatabasePosition) -> bool:
     if place.wal_bytes is None or place.server_started_at == _compared:
         return False
     try:
-        remembered: Any = _broker_client(settings.REDIS_URL).get(_key(place)) or 0
+        remembered: Any = _quick_client(settings.REDIS_URL).get(_key(place)) or 0
     except (RedisError, OSError):
         return False  # asked again
     # The clock may have stored a later position since this one was read, so read it again.
@@ -93,7 +93,7 @@ def _store(place: DatabasePosition) -> None:
     if place.wal_bytes is None:
         return
     try:
-        _broker_client(settings.REDIS_URL).set(_key(place), place.wal_bytes)
+        _quick_client(settings.REDIS_URL).set(_key(place), place.wal_bytes)
     except (RedisError, OSError) as error:
         log.warning("position_not_kept", error=type(error).__name__)
 
@@ -103,5 +103,5 @@ def _key(place: DatabasePosition) -> str:
 
 
 @cache
-def _broker_client(address: str) -> Redis:
-    return broker.client(_BROKER_SECONDS)
+def _quick_client(address: str) -> Redis:
+    return broker.broker_client(_BROKER_SECONDS)
