@@ -252,7 +252,7 @@ def _confirm(visit: Visit, read_at: datetime, *, gone: bool = False) -> bool:
     """Record that the end is confirmed. If a lost change might still arrive, check once more instead."""
     late = None if gone else _last_unanswered(visit)
     if late is not None and not absence_proofs.proves_absence(late, read_at):
-        Visit.objects.filter(pk=visit.pk).update(cut_due_at=late + absence_proofs.MIN_INTERVAL)
+        Visit.objects.filter(pk=visit.pk).update(cut_due_at=late + absence_proofs.MIN_ABSENCE_INTERVAL)
         return False
     values: dict[str, Any] = {"ended_confirmed_at": read_at, "cut_due_at": None}
     if gone:
@@ -269,7 +269,7 @@ def _last_unanswered(visit: Visit) -> datetime | None:
         target=target_of("guest", visit.guest_id), operation="update_guest", sent_at__isnull=False
     )
     lost = lost.exclude(state=State.SUCCEEDED, attempts=1).exclude(http_status__gte=400, attempts=1)
-    recent = lost.filter(sent_at__gt=database_now() - absence_proofs.MIN_INTERVAL).order_by("-sent_at")
+    recent = lost.filter(sent_at__gt=database_now() - absence_proofs.MIN_ABSENCE_INTERVAL).order_by("-sent_at")
     for intent in recent.only("tenant_id", "body", "sent_at")[:20]:
         end = (intent.body or {}).get("use_date_end")
         if end and visit.must_end_at and datetime.fromisoformat(end) > visit.must_end_at:

@@ -64,7 +64,7 @@ def look(intent):
 
 def a_minute_later(intent, finding):
     """Return the same intent after the first reading is old enough."""
-    first = finding.retry_at - proof.MIN_INTERVAL * 2 - timedelta(seconds=5)
+    first = finding.retry_at - proof.MIN_ABSENCE_INTERVAL * 2 - timedelta(seconds=5)
     evidence = {**finding.evidence, "first seen missing": write_moment(first)}
     Intent.objects.filter(pk=intent.pk).update(result={"evidence": evidence})
     intent.refresh_from_db()

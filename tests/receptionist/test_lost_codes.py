@@ -8,7 +8,7 @@ from django.utils import timezone
 from accessapi.client import Client as ServiceClient
 from portal.base.timers.clock import ClockTime, database_now
 from portal.domain.intents import tracking
-from portal.domain.intents.absence_proofs import MIN_INTERVAL
+from portal.domain.intents.absence_proofs import MIN_ABSENCE_INTERVAL
 from portal.domain.intents.models import Intent
 from portal.domain.intents.states import Reason, State
 from portal.domain.mirror.models import Guest
@@ -85,7 +85,7 @@ def test_a_guest_that_the_list_names_without_its_id_is_not_called_absent(desk, m
     monkeypatch.setattr(ServiceClient, "call", without_ids)
     for _reading in range(2):
         with desk.scope():
-            missed = {"first seen missing": (timezone.now() - MIN_INTERVAL * 2).isoformat()}
+            missed = {"first seen missing": (timezone.now() - MIN_ABSENCE_INTERVAL * 2).isoformat()}
             Intent.objects.filter(pk=visit.intent_id).update(result={"evidence": missed})
         visit = settle(desk, visit)
     assert (visit.stage, visit.intent.state) == (Stage.ASKED, State.UNCERTAIN)
@@ -102,7 +102,7 @@ def test_what_surely_is_not_there_may_be_issued_again_by_a_person(desk, mail):
     with desk.scope():
         intent = Intent.objects.get(pk=visit.intent_id)
         evidence = dict(intent.result["evidence"])
-        evidence["first seen missing"] = (timezone.now() - MIN_INTERVAL * 2).isoformat()
+        evidence["first seen missing"] = (timezone.now() - MIN_ABSENCE_INTERVAL * 2).isoformat()
         Intent.objects.filter(pk=intent.pk).update(result={"evidence": evidence})
     visit = settle(desk, visit)
     assert (visit.stage, visit.intent.reason) == (Stage.NOT_ISSUED, Reason.ABSENT)

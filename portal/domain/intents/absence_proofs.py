@@ -12,7 +12,7 @@ from accessapi.resources import write_moment
 from portal.domain.intents.handlers import Finding
 from portal.domain.intents.models import Intent
 
-MIN_INTERVAL = timedelta(seconds=60)
+MIN_ABSENCE_INTERVAL = timedelta(seconds=60)
 _FIRST_MISSING_KEY = "first seen missing"
 
 
@@ -21,7 +21,7 @@ def judge_absence(
     at: datetime,
     evidence: dict[str, Any],
     *,
-    min_interval: timedelta = MIN_INTERVAL,
+    min_interval: timedelta = MIN_ABSENCE_INTERVAL,
     is_over: bool = False,
     is_whole: bool = True,
 ) -> Finding:
@@ -40,7 +40,7 @@ def judge_absence(
     return Finding(None, {**evidence, _FIRST_MISSING_KEY: write_moment(first or at)}, retry_at=again_at)
 
 
-def proves_absence(first: datetime | None, at: datetime, *, min_interval: timedelta = MIN_INTERVAL) -> bool:
+def proves_absence(first: datetime | None, at: datetime, *, min_interval: timedelta = MIN_ABSENCE_INTERVAL) -> bool:
     """Check whether two readings that found nothing, begun at `first` and `at`, together prove an absence."""
     return first is not None and at - first >= min_interval
 
@@ -54,4 +54,4 @@ def first_missing_at(intent: Intent) -> datetime | None:
 def next_useful_reading_at(intent: Intent) -> datetime:
     """Return the earliest time at which a new reading can add to what is known."""
     first = first_missing_at(intent)
-    return first + MIN_INTERVAL if first else intent.sent_at or intent.created_at
+    return first + MIN_ABSENCE_INTERVAL if first else intent.sent_at or intent.created_at

@@ -175,7 +175,7 @@ def _compare(job: Job, part: Part, rows: list[Row]) -> RowFindings:
 def _list_needed_since(part: Part) -> datetime:
     """Return the earliest start of a list reading that is useful."""
     if part.read_until is not None:
-        return part.read_until + absence_proofs.MIN_INTERVAL
+        return part.read_until + absence_proofs.MIN_ABSENCE_INTERVAL
     lost_at = part.lost_at
     if lost_at is None:  # `_mark_lost` always sets this time
         raise ValueError("the part was not lost")
