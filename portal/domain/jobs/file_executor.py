@@ -77,8 +77,8 @@ def _write_next(job: Job) -> ExportPart | None:
     piece = read(job, before.place if before is not None else None)
     number = before.number + 1 if before is not None else 1
     with transaction.atomic():
-        running = Job.objects.filter(pk=job.pk, state=JobState.RUNNING, stop_asked=False)
-        if not running.select_for_update(of=("self",), no_key=True) or _is_written(job, number):
+        alive = Job.objects.filter(pk=job.pk, state=JobState.RUNNING, stop_asked=False)
+        if not alive.select_for_update(of=("self",), no_key=True) or _is_written(job, number):
             return None
         part = ExportPart.objects.create(
             job=job,

@@ -67,8 +67,8 @@ def _next_row_ids(job: Job) -> list[int]:
 def _submit_row(job: Job, row_id: int) -> None:
     """Submit one row, in a separate transaction."""
     with transaction.atomic():
-        running = Job.objects.filter(pk=job.pk, state=JobState.RUNNING, stop_asked=False)
-        if not running.select_for_update(of=("self",), no_key=True):
+        alive = Job.objects.filter(pk=job.pk, state=JobState.RUNNING, stop_asked=False)
+        if not alive.select_for_update(of=("self",), no_key=True):
             return
         row = _rows_in(job, RowState.PENDING).select_for_update(of=("self",)).filter(pk=row_id).first()
         ask = kinds.kind_of(job).submit_row
