@@ -18,8 +18,8 @@ from portal.domain.mirror.text_folding import search_terms
 from portal.domain.visits import queries as visits
 from portal.domain.visits.days import Day
 from portal.domain.visits.models import Visit
-from portal.domain.visits.queries import MAY_CHECK_IN, PRESENT, ContainsText
-from portal.domain.visits.visit_status import VisitStatus, with_status
+from portal.domain.visits.queries import PRESENT, ContainsText
+from portal.domain.visits.visit_status import MAY_CHECK_IN, VisitStatus, with_status
 
 if TYPE_CHECKING:
     from portal.domain.visits.visit_status import Classified

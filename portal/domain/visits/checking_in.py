@@ -18,8 +18,8 @@ from portal.domain.intents.recording import Requester
 from portal.domain.visits import undoing
 from portal.domain.visits.days import Day
 from portal.domain.visits.models import By, Visit
-from portal.domain.visits.queries import MAY_CHECK_IN, PRESENT
-from portal.domain.visits.visit_status import VisitStatus, status_of
+from portal.domain.visits.queries import PRESENT
+from portal.domain.visits.visit_status import MAY_CHECK_IN, VisitStatus, status_of
 from tenants import audit
 from tenants.wording import coded_sentence
 

@@ -9,9 +9,7 @@ from portal.base.ui.url_lookup import RowLookup, get_row_or_404
 from portal.domain.mirror.models import Guest
 from portal.domain.mirror.text_folding import search_terms
 from portal.domain.visits.models import DeskSettings, Preset, Stage, Visit
-from portal.domain.visits.visit_status import VisitStatus
 
-MAY_CHECK_IN = (VisitStatus.EXPECTED, VisitStatus.NOT_COME, VisitStatus.ASKED)
 PRESENT = Q(arrived_at__isnull=False, left_at__isnull=True)
 # Deactivated, but not confirmed by the service: the code may still open doors.
 UNCONFIRMED = Q(must_end_at__isnull=False, ended_confirmed_at__isnull=True, gone_at__isnull=True)

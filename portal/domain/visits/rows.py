@@ -7,8 +7,7 @@ from django.utils.functional import Promise
 
 from portal.domain.visits.days import Day
 from portal.domain.visits.models import By, Visit
-from portal.domain.visits.queries import MAY_CHECK_IN
-from portal.domain.visits.visit_status import LABELS, VisitStatus
+from portal.domain.visits.visit_status import LABELS, MAY_CHECK_IN, VisitStatus
 
 _PRESENT = (VisitStatus.HERE, VisitStatus.OVERDUE)
 

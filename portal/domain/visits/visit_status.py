@@ -39,6 +39,7 @@ class VisitStatus(StrEnum):
     CUT = "cut"  # deactivated, and the guest is not present
 
 
+MAY_CHECK_IN = (VisitStatus.EXPECTED, VisitStatus.NOT_COME, VisitStatus.ASKED)
 # In the desk's order: visits that need attention first.
 LABELS: dict[VisitStatus, Promise] = {
     VisitStatus.OVERDUE: _("Overdue"),
