@@ -50,7 +50,7 @@ def write_presence(row: Visit, values: Mapping[str, Any]) -> PresenceChange:
 
 def save_act(by: Requester, changes: Sequence[PresenceChange]) -> None:
     """Save an act. Call it in the act's transaction."""
-    told = [[each.visit_id, _json(each.before), _json(each.after)] for each in changes]
+    told = [[each.visit_id, _presence_json(each.before), _presence_json(each.after)] for each in changes]
     DeskAct.objects.create(tenant=by.tenant, by=by.user, changes=told)
 
 
@@ -60,7 +60,7 @@ def last_act(by: Requester) -> DeskAct | None:
     return mine.order_by("-pk").first()
 
 
-def undo(by: Requester) -> UndoResult | None:
+def undo_last_act(by: Requester) -> UndoResult | None:
     """Undo the newest act of this person, with one audit row. Return None if there is none."""
     with transaction.atomic():
         newest = last_act(by)
@@ -85,18 +85,18 @@ def undo(by: Requester) -> UndoResult | None:
 
 def _restore(visit_id: int, before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
     row = Visit.objects.select_for_update(of=("self",)).filter(pk=visit_id, erased_at__isnull=True).first()
-    if row is None or _json({name: getattr(row, name) for name in PRESENCE_COLUMNS}) != after:
+    if row is None or _presence_json({name: getattr(row, name) for name in PRESENCE_COLUMNS}) != after:
         return False
     moments = {name: parse_datetime(before[name]) if before[name] else None for name in ("arrived_at", "left_at")}
     Visit.objects.filter(pk=visit_id).update(**{**before, **moments})
     return True
 
 
-def _json(values: Mapping[str, Any]) -> dict[str, str | None]:
-    return {name: _plain(values[name]) for name in PRESENCE_COLUMNS}
+def _presence_json(values: Mapping[str, Any]) -> dict[str, str | None]:
+    return {name: _plain_value(values[name]) for name in PRESENCE_COLUMNS}
 
 
-def _plain(value: Any) -> str | None:
+def _plain_value(value: Any) -> str | None:
     if isinstance(value, datetime):
         return value.astimezone(timezone.get_default_timezone()).isoformat()
     return None if value is None else str(value)
