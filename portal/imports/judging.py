@@ -170,9 +170,9 @@ def judge(
     member = _find_member(row, known, verdict)
     group_id = _find_group(row, groups, verdict)
     if member is None:
-        _create(verdict, row, group_id or ("" if row.group else default_group), rights_for)
+        _judge_new_member(verdict, row, group_id or ("" if row.group else default_group), rights_for)
     else:
-        _change(verdict, row, group_id, MEMBER.written_values(member))
+        _judge_change(verdict, row, group_id, MEMBER.written_values(member))
         verdict.member_id = member.member_id
         verdict.name, verdict.code = row.name or member.member_name, row.code or member.member_code
     _note_cards(verdict, row, known)
@@ -207,7 +207,7 @@ def _find_group(row: ImportRow, groups: GroupIndex, verdict: RowVerdict) -> str:
     return ids[0] if len(ids) == 1 else ""
 
 
-def _create(verdict: RowVerdict, row: ImportRow, group_id: str, give: RightsForGroup) -> None:
+def _judge_new_member(verdict: RowVerdict, row: ImportRow, group_id: str, give: RightsForGroup) -> None:
     body = dict(row.values)
     if group_id:
         body[GROUP.name] = group_id
@@ -220,10 +220,10 @@ def _create(verdict: RowVerdict, row: ImportRow, group_id: str, give: RightsForG
     if row.member_id:  # an unknown member ID is refused already; the other problems are shown as well
         body.setdefault(NAME.name, "-")
     verdict.action, verdict.body = Action.CREATE, body
-    _check(verdict, MemberCreate, {GROUP.name: "-", **body}, body)
+    _check_values(verdict, MemberCreate, {GROUP.name: "-", **body}, body)
 
 
-def _change(verdict: RowVerdict, row: ImportRow, group_id: str, present: dict[str, Any]) -> None:
+def _judge_change(verdict: RowVerdict, row: ImportRow, group_id: str, present: dict[str, Any]) -> None:
     wanted = dict(row.values)
     if group_id:
         wanted[GROUP.name] = group_id
@@ -232,10 +232,10 @@ def _change(verdict: RowVerdict, row: ImportRow, group_id: str, present: dict[st
     changed = {name: value for name, value in wanted.items() if not MEMBER.is_same(name, value, present[name])}
     verdict.action = Action.UPDATE if changed else Action.SAME
     verdict.body, verdict.old = changed, {name: present[name] for name in changed}
-    _check(verdict, BulkMember, {"member_id": "-", **wanted}, {**present, **wanted})
+    _check_values(verdict, BulkMember, {"member_id": "-", **wanted}, {**present, **wanted})
 
 
-def _check(verdict: RowVerdict, model: Any, body: dict[str, Any], whole: dict[str, Any]) -> None:
+def _check_values(verdict: RowVerdict, model: Any, body: dict[str, Any], whole: dict[str, Any]) -> None:
     """Add the problems that the model finds, and a use period that ends before it begins."""
     named = {field for field, _word, _facts in verdict.problems}
     for path, word, facts in find_faults(model, body):
