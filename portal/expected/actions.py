@@ -90,9 +90,9 @@ GUEST_LIST_KIND = JobKind(
     describe_for_audit=_audit_entry,
     page_address=lambda job: reverse("guests:expected_page", args=[job.tenant.slug, list_number(job)]),
     reason_texts=words.PROBLEM_TEXTS,
-    field_label=words.label,
+    field_label=words.column_label,
     submit_row=submit_row,
-    describe_row=words.reasons,
+    describe_row=words.row_reasons,
     unit=_("codes"),
     state_labels={RowState.SUCCEEDED: _("Issued"), RowState.FAILED: _("Not issued")},
 )

@@ -7,9 +7,8 @@ from django.urls import reverse
 from django.utils.functional import cached_property
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext as _t
-from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from portal.base.ui.chips import Chip
 from portal.base.ui.tables.columns import EMPTY_CELL, Column, EmptyState
@@ -23,7 +22,7 @@ from portal.domain.visits.models import Visit
 from portal.expected import words
 
 _ACTION_CHIPS = {
-    Action.CREATE: Chip("create", text=_("New code")),
+    Action.CREATE: Chip("create", text=gettext_lazy("New code")),
     Action.DOUBLE: Chip("uncertain", text=Action.DOUBLE.label),
     Action.REFUSED: Chip("refused", text=Action.REFUSED.label),
 }
@@ -31,17 +30,17 @@ _ACTION_CHIPS = {
 
 class GuestLists(Table):
     name = "expected-lists"
-    caption = _("Lists of expected guests")
+    caption = gettext_lazy("Lists of expected guests")
     default_sort = "-id"
     columns = (
-        Column("file", _("File"), value=lambda job: job.title or _t("Deleted"), phone="title", fixed=True),
-        Column("state", _("State"), value=job_chip, fixed=True),
+        Column("file", gettext_lazy("File"), value=lambda job: job.title or _("Deleted"), phone="title", fixed=True),
+        Column("state", gettext_lazy("State"), value=job_chip, fixed=True),
         Column("id", pgettext_lazy("moment", "Uploaded"), value="created_at", kind="time", sort="id"),
-        Column("by", _("By"), value=lambda job: str(job.by)),
+        Column("by", gettext_lazy("By"), value=lambda job: str(job.by)),
         Column("started", pgettext_lazy("moment", "Started"), value="started_at", kind="time"),
         Column("finished", pgettext_lazy("moment", "Finished"), value="finished_at", kind="time"),
     )
-    empty = EmptyState(_("No lists yet"), icon="table-import")
+    empty = EmptyState(gettext_lazy("No lists yet"), icon="table-import")
 
     def row_href(self, row: Job) -> str:
         return kinds.page_address(row)
@@ -71,30 +70,30 @@ def _delivery_cell(row: Row) -> SafeString:
     order = _order(row)
     if not order:
         return EMPTY_CELL
-    return format_html("{}", order["email"] if order["mail"] else _t("at the desk"))
+    return format_html("{}", order["email"] if order["mail"] else _("at the desk"))
 
 
 def _detail_cell(row: Row) -> SafeString:
-    lines = words.reasons(row)
+    lines = words.row_reasons(row)
     bad = row.action == Action.REFUSED or row.state in (RowState.FAILED, RowState.UNCERTAIN)
     tone = "is-bad" if bad else "is-doubt" if row.action == Action.DOUBLE and row.state == RowState.CHECKED else "muted"
     said = format_html_join("", '<span class="line {}">{}</span>', ((tone, line) for line in lines))
     host = (_order(row).get("host") or [""])[0]
-    more = format_html('<span class="line muted">{}</span>', _t("Host: %(name)s") % {"name": host}) if host else ""
+    more = format_html('<span class="line muted">{}</span>', _("Host: %(name)s") % {"name": host}) if host else ""
     return format_html('<div class="lines">{}{}</div>', said, more) if said or more else EMPTY_CELL
 
 
-_WHO = Column("who", _("Guest"), cell=_guest_cell, phone="title", fixed=True)
-_HOURS = Column("hours", _("Hours"), cell=_hours_cell, fixed=True)
-_CODE = Column("code", _("Code"), cell=_delivery_cell, fixed=True)
-_DETAIL = Column("detail", _("What"), kind="detail", cell=_detail_cell, fixed=True)
+_WHO = Column("who", gettext_lazy("Guest"), cell=_guest_cell, phone="title", fixed=True)
+_HOURS = Column("hours", gettext_lazy("Hours"), cell=_hours_cell, fixed=True)
+_CODE = Column("code", gettext_lazy("Code"), cell=_delivery_cell, fixed=True)
+_DETAIL = Column("detail", gettext_lazy("What"), kind="detail", cell=_detail_cell, fixed=True)
 
 
 class CheckedRows(JobRows):
     """The results of the dry run."""
 
     name = "expected-check"
-    caption = _("Rows checked")
+    caption = gettext_lazy("Rows checked")
     columns = (
         LINE_COLUMN,
         _WHO,
@@ -109,13 +108,13 @@ class SentRows(JobRows):
     """The results of the rows."""
 
     name = "expected-rows"
-    caption = _("Rows and results")
+    caption = gettext_lazy("Rows and results")
     columns = (
         LINE_COLUMN,
         _WHO,
         _HOURS,
         _CODE,
-        Column("state", _("Result"), value=words.outcome_chip, fixed=True),
+        Column("state", gettext_lazy("Result"), value=words.outcome_chip, fixed=True),
         _DETAIL,
     )
 

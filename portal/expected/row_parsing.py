@@ -156,7 +156,7 @@ def parse_row(line: int, cells: Sequence[str], places: Mapping[str, int], known:
     # Without hours, the rest is still checked, so that all problems can be corrected at once.
     begin = start or known.now
     order = _order(texts, begin, end or begin + timedelta(hours=1), preset, known)
-    _check(row, order)
+    _check_limits(row, order)
     if texts.get("remarks") and not order.mail:
         row.notes.append(("remarks", "unsent_remarks", {}))
     row.order = None if row.problems else order
@@ -229,7 +229,7 @@ def _order(
     )
 
 
-def _check(row: ParsedRow, order: CodeOrder) -> None:
+def _check_limits(row: ParsedRow, order: CodeOrder) -> None:
     """Add the problems from the service's own limits."""
     if order.email and not _is_valid(validate_email, order.email):
         row.problems.append(("email", "email", {}))

@@ -4,7 +4,7 @@ from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext as _
 
 from portal.base.files.file_limits import FileFault
 from portal.codes.badges import upcoming_visits

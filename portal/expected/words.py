@@ -66,7 +66,7 @@ def file_error_text(word: str, facts: Facts) -> str:
     return join_sentences([said, _("Nothing was kept or sent.")])
 
 
-def label(field: str) -> str:
+def column_label(field: str) -> str:
     """Return a column's label; empty if the field is not a column."""
     known = BY_NAME.get(field)
     return str(known.label) if known else ""
@@ -89,7 +89,7 @@ _OF_INTENT = {
 }
 
 
-def reasons(row: Row) -> list[str]:
+def row_reasons(row: Row) -> list[str]:
     """Return the details of a row's result, including the service's code and words."""
     intent = row.intent
     if intent is None or intent.state in (*UNDER_WAY, State.SUCCEEDED):

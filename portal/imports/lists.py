@@ -1,8 +1,7 @@
 """The tables of imports: all imports, and the rows of one import."""
 
 from django.urls import reverse
-from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from portal.base.ui.tables.columns import Column, EmptyState
 from portal.base.ui.tables.table import Table
@@ -21,22 +20,27 @@ from portal.domain.jobs.models import Job
 
 class Imports(Table):
     name = "imports"
-    caption = _("Imports")
+    caption = gettext_lazy("Imports")
     default_sort = "-id"
     columns = (
-        Column("file", _("File"), value="title", phone="title", fixed=True),
-        Column("state", _("State"), value=job_chip, fixed=True),
+        Column("file", gettext_lazy("File"), value="title", phone="title", fixed=True),
+        Column("state", gettext_lazy("State"), value=job_chip, fixed=True),
         Column("id", pgettext_lazy("moment", "Uploaded"), value="created_at", kind="time", sort="id"),
-        Column("by", _("By"), value=lambda job: str(job.by)),
+        Column("by", gettext_lazy("By"), value=lambda job: str(job.by)),
         Column("started", pgettext_lazy("moment", "Started"), value="started_at", kind="time"),
         Column("finished", pgettext_lazy("moment", "Finished"), value="finished_at", kind="time"),
-        Column("retry", _("Rows:"), value=lambda job: f"#{job.retry_of_id}" if job.retry_of_id else "", shown=False),
+        Column(
+            "retry",
+            gettext_lazy("Rows:"),
+            value=lambda job: f"#{job.retry_of_id}" if job.retry_of_id else "",
+            shown=False,
+        ),
     )
     empty = EmptyState(
-        _("No imports yet"),
-        _("Import members from a spreadsheet. You check every row before anything is sent."),
+        gettext_lazy("No imports yet"),
+        gettext_lazy("Import members from a spreadsheet. You check every row before anything is sent."),
         icon="table-import",
-        action=_("Upload a spreadsheet"),
+        action=gettext_lazy("Upload a spreadsheet"),
         url=lambda request: reverse("imports:new", args=[request.tenant.slug]),
     )
 
@@ -48,7 +52,7 @@ class CheckedRows(JobRows):
     """The table of checked rows."""
 
     name = "import-check"
-    caption = _("Rows checked")
+    caption = gettext_lazy("Rows checked")
     columns = (LINE_COLUMN, MEMBER_COLUMN, ACTION_COLUMN, DETAIL_COLUMN)
 
 
@@ -56,5 +60,5 @@ class SentRows(JobRows):
     """The table of rows and their results."""
 
     name = "import-rows"
-    caption = _("Rows and results")
+    caption = gettext_lazy("Rows and results")
     columns = (LINE_COLUMN, MEMBER_COLUMN, OUTCOME_COLUMN, DETAIL_COLUMN)
