@@ -52,7 +52,7 @@ class OpenedCode:
 
 def create_link(*, visit: Visit, by: Requester, base: str) -> CreatedLink:
     """Create a new link to this visit's code and revoke earlier ones. `base` is the site's address ("https://…")."""
-    token = tokens.new(visit.tenant_id)
+    token = tokens.create_token(visit.tenant_id)
     with transaction.atomic():
         Visit.objects.select_for_update(of=("self",)).get(pk=visit.pk)  # with two desks at once, only one link remains
         _open_links(visit).update(revoked_at=ClockTime())
@@ -82,7 +82,7 @@ def open_link(text: str) -> OpenedCode | None:
 
     Both cases run the same queries, so the time reveals nothing.
     """
-    token = tokens.parse(text)
+    token = tokens.parse_token(text)
     with tenant_scope(token.tenant_id):
         rows = CodeLink.objects.filter(_is_working(), digest=token.digest)
         rows.update(opened=F("opened") + 1, opened_at=ClockTime())

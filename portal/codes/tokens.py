@@ -16,8 +16,8 @@ from django.conf import settings
 from django.utils.crypto import salted_hmac
 
 _SALT = "portal.codes.link"
-_TENANT, _RANDOM, _TAG = 8, 16, 16
-LENGTH = (_TENANT + _RANDOM + _TAG) * 8 // 6 + 1
+# The parts of a token, in bytes.
+_TENANT_LENGTH, _RANDOM_LENGTH, _TAG_LENGTH = 8, 16, 16
 
 
 @dataclass(frozen=True)
@@ -33,20 +33,20 @@ class Token:
 NO_TOKEN = Token("", 0, hashlib.sha256(b"").digest())
 
 
-def new(tenant_id: int) -> Token:
-    plain = tenant_id.to_bytes(_TENANT, "big") + secrets.token_bytes(_RANDOM)
-    return _token(plain, AESSIV(_keys()[0]).encrypt(plain, None))
+def create_token(tenant_id: int) -> Token:
+    plain = tenant_id.to_bytes(_TENANT_LENGTH, "big") + secrets.token_bytes(_RANDOM_LENGTH)
+    return _token(plain, AESSIV(_token_keys()[0]).encrypt(plain, None))
 
 
-def parse(text: str) -> Token:
+def parse_token(text: str) -> Token:
     """Return the token in an address, or NO_TOKEN if this site did not create it."""
     try:
         sealed = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):
         return NO_TOKEN
-    if len(sealed) != _TENANT + _RANDOM + _TAG:
+    if len(sealed) != _TENANT_LENGTH + _RANDOM_LENGTH + _TAG_LENGTH:
         return NO_TOKEN
-    for key in _keys():
+    for key in _token_keys():
         try:
             plain = AESSIV(key).decrypt(sealed, None)
         except InvalidTag:
@@ -58,9 +58,9 @@ def parse(text: str) -> Token:
 
 def _token(plain: bytes, sealed: bytes) -> Token:
     text = base64.urlsafe_b64encode(sealed).rstrip(b"=").decode()
-    return Token(text, int.from_bytes(plain[:_TENANT], "big"), hashlib.sha256(plain).digest())
+    return Token(text, int.from_bytes(plain[:_TENANT_LENGTH], "big"), hashlib.sha256(plain).digest())
 
 
-def _keys() -> list[bytes]:
+def _token_keys() -> list[bytes]:
     names = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
     return [salted_hmac(_SALT, "", secret=name, algorithm="sha256").digest() for name in names]

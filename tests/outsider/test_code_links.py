@@ -47,7 +47,11 @@ def test_the_phone_shows_the_code_and_its_hours_and_nothing_else(place, guest):
     assert f"{guest.use_date_end.astimezone():%H:%M}"[-2:] in said(answer)
     everything = page + repr(sorted(answer.headers.items())) + repr(answer.cookies)
     secrets = ["田中", "愛子", "みらい", "鈴木", guest.guest_id, place.tenant.slug, place.tenant.name, CODE, "/t/"]
-    secrets += [place.service.tenant_id, place.connection.service_tenant_id, tokens.parse(_token(link)).digest.hex()]
+    secrets += [
+        place.service.tenant_id,
+        place.connection.service_tenant_id,
+        tokens.parse_token(_token(link)).digest.hex(),
+    ]
     assert [each for each in secrets if each and each.lower() in everything.lower()] == []
 
 
@@ -109,7 +113,7 @@ def _forget(place, guest):
 
 @pytest.mark.parametrize("end", ENDS)
 def test_every_link_that_does_not_work_answers_alike(place, guest, end):
-    never = tokens.new(place.tenant.pk).text
+    never = tokens.create_token(place.tenant.pk).text
     unknown = opened(f"/g/{never}/")
     link = made(place, guest)
     assert opened(link.url).status_code == 200
@@ -137,7 +141,7 @@ def test_the_tenant_may_keep_links_short(place, guest):
 def test_a_missing_link_costs_as_much_as_a_working_one(place, guest):
     link = made(place, guest)
     counts = []
-    for address in (link.url, f"/g/{tokens.new(place.tenant.pk).text}/", "/g/made-up/", f"/g/{'A' * 54}/"):
+    for address in (link.url, f"/g/{tokens.create_token(place.tenant.pk).text}/", "/g/made-up/", f"/g/{'A' * 54}/"):
         with CaptureQueriesContext(connection) as queries:
             opened(address)
         counts.append(len([each for each in queries if "guests_" in each["sql"] or "mirror_" in each["sql"]]))
@@ -149,15 +153,15 @@ def test_a_token_of_another_site_or_tenant_opens_nothing(make, place, guest, set
     other = make()
     link = made(place, guest)
     text = _token(link)
-    assert tokens.parse(text).tenant_id == place.tenant.pk
+    assert tokens.parse_token(text).tenant_id == place.tenant.pk
     with tenant_scope(other.tenant):
-        assert not CodeLink.objects.filter(digest=tokens.parse(text).digest).exists()
+        assert not CodeLink.objects.filter(digest=tokens.parse_token(text).digest).exists()
     flipped = text[:-2] + ("A" if text[-2] != "A" else "B") + text[-1]
-    assert tokens.parse(flipped) == tokens.NO_TOKEN
+    assert tokens.parse_token(flipped) == tokens.NO_TOKEN
     for broken in (text[:-1], text + "A", text + "=", text.swapcase(), "é" * 54, "", "-" * 54):
         assert opened(f"/g/{broken}/").status_code == 404
     settings.SECRET_KEY = "another site's key, which is as long as it must be, and longer"
-    assert tokens.parse(text) == tokens.NO_TOKEN
+    assert tokens.parse_token(text) == tokens.NO_TOKEN
     settings.SECRET_KEY_FALLBACKS = []
 
 
@@ -168,13 +172,13 @@ def test_a_rotated_key_still_opens_what_was_made_before(place, guest, settings):
 
 
 def test_no_two_tokens_show_that_they_belong_together(place):
-    some = [tokens.new(place.tenant.pk).text for _ in range(50)]
+    some = [tokens.create_token(place.tenant.pk).text for _ in range(50)]
     assert len({text[:8] for text in some}) == len({text[-8:] for text in some}) == 50
 
 
 def _secret(text):
     """Return the secret part of a token: with the site's key, it is enough to create the token again."""
-    [key, *_] = tokens._keys()
+    [key, *_] = tokens._token_keys()
     return AESSIV(key).decrypt(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)), None)[-16:]
 
 
@@ -184,7 +188,7 @@ def test_only_a_digest_is_kept_and_the_trail_says_who(place, guest):
     with tenant_scope(place.tenant):
         row = CodeLink.objects.get()
         assert row.opened == 1
-        assert bytes(row.digest) == tokens.parse(_token(link)).digest
+        assert bytes(row.digest) == tokens.parse_token(_token(link)).digest
         assert _secret(_token(link)) not in bytes(row.digest)
         entry = AuditEntry.objects.get(action="guest.code_linked")
         assert entry.by == place.owner
