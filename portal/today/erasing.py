@@ -13,7 +13,6 @@ import structlog
 from django.db import transaction
 from django.db.models import Min, Q, QuerySet
 
-from portal.base.timers import rounds
 from portal.base.timers.clock import database_now
 from portal.domain.intents import actions
 from portal.domain.intents.models import Intent, target_of
@@ -31,7 +30,6 @@ log = structlog.get_logger(__name__)
 
 INTERVAL = timedelta(hours=23)
 _BATCH_SIZE = 2000
-_EXPIRES_SECONDS = 600
 _listeners: list[Callable[[datetime], None]] = []
 
 
@@ -40,10 +38,6 @@ def due_visits(now: datetime) -> QuerySet[Visit]:
     done = DeskSettings.objects_across_tenants.filter(erased_through__gt=now - INTERVAL).values("tenant_id")
     old = Visit.objects_across_tenants.filter(erased_at__isnull=True, use_date_end__lt=now)
     return old.exclude(tenant_id__in=done)
-
-
-def _due_visits() -> list[QuerySet[Visit]]:
-    return [due_visits(database_now())]
 
 
 def subscribe(listener: Callable[[datetime], None]) -> None:
@@ -126,7 +120,7 @@ def _erase(ids: list[int], now: datetime) -> None:
     )
 
 
-def _open_visits() -> list[QuerySet[Visit]]:
+def open_visits() -> list[QuerySet[Visit]]:
     """Return visits of all tenants that are open since before today, only because of a code's use."""
     return [
         Visit.objects_across_tenants.filter(queries.PRESENT, checking_in.UNMARKED, arrived_at__lt=Day.today().start)
@@ -136,12 +130,6 @@ def _open_visits() -> list[QuerySet[Visit]]:
 def end_day(tenant: Tenant) -> None:
     """Set the departure of visits that are open since before today, only because of a code's use."""
     checking_in.check_out_unseen(Day.today())
-
-
-def register() -> None:
-    rounds.register("open_visits", rounds.tenant_steps(_open_visits, end_day), every=1800.0, queue="bulk", seconds=60)
-    erasures = rounds.enqueue_steps("portal.today.tasks.erase", _due_visits, expires=_EXPIRES_SECONDS)
-    rounds.register("guests_to_be_forgotten", erasures, every=1800.0, queue="bulk")
 
 
 def run_for_tenant(tenant_id: int) -> int:

@@ -2,6 +2,8 @@
 
 from django.utils.translation import gettext_lazy as _
 
+from portal.base.timers import rounds
+from portal.base.timers.clock import database_now
 from portal.base.ui import nav
 from portal.base.ui.nav import NavEntry
 from portal.domain.intents import form_handling
@@ -28,6 +30,18 @@ nav.register_address("banners", Permission.GUESTS_VIEW, "guests:banners")
 freshness.register_footer("guests", MirrorKind.GUESTS, refresh_url_name="guests:refresh")
 form_handling.mount_pages(Permission.GUESTS_DESK, "guests:request_")
 rules.register(actions.RULE)
-erasing.register()
+rounds.register(
+    "open_visits",
+    rounds.tenant_steps(erasing.open_visits, erasing.end_day),
+    every=1800.0,
+    queue="bulk",
+    seconds=60,
+)
+rounds.register(
+    "guests_to_be_forgotten",
+    rounds.enqueue_steps("portal.today.tasks.erase", lambda: [erasing.due_visits(database_now())], expires=600),
+    every=1800.0,
+    queue="bulk",
+)
 events.subscribe(MirrorKind.HISTORIES, suggesting.on_histories)
 events.subscribe(MirrorKind.GUESTS, suggesting.on_guests)
