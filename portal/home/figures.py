@@ -30,7 +30,7 @@ from portal.domain.visits.visit_status import VisitStatus
 from portal.home import entries
 from portal.members import cleanup_lists
 from portal.members.cleanup_lists import CleanupList, CountedRows
-from portal.today import queries as desk
+from portal.today import boards
 from tenants.access import Access
 from tenants.models import Tenant
 from tenants.postgresql.date_limits import moment_from_json
@@ -179,7 +179,7 @@ def _members(now: datetime) -> Columns:
 
 
 def _guests(now: datetime) -> Columns:
-    by_standing = desk.visits_of_day(Day.today(), now).order_by().values("standing").annotate(n=Count("pk"))
+    by_standing = boards.visits_of_day(Day.today(), now).order_by().values("standing").annotate(n=Count("pk"))
     return {"standings": ArraySubquery(by_standing.values(as_json=JSONObject(standing=F("standing"), n=F("n"))))}
 
 

@@ -1,9 +1,9 @@
 """Load the desk's board: visits by status with their possible steps, and visits by host."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -11,10 +11,12 @@ from django.db.models import Case, Count, F, Max, Min, Q, When, Window
 from django.db.models.functions import Extract, RowNumber
 from django.utils.functional import Promise
 
+from portal.domain.mirror.text_folding import search_terms
 from portal.domain.visits.days import Day
+from portal.domain.visits.models import Visit
+from portal.domain.visits.queries import PRESENT, ContainsText
 from portal.domain.visits.rows import VisitRow, row_of
-from portal.domain.visits.visit_status import HINTS, ICONS, LABELS, VisitStatus
-from portal.today import queries
+from portal.domain.visits.visit_status import HINTS, ICONS, LABELS, MAY_CHECK_IN, VisitStatus, with_status
 
 if TYPE_CHECKING:
     from portal.domain.visits.visit_status import Classified
@@ -26,9 +28,53 @@ MAX_IN_GROUP, PAGE_SIZE = 40, 100
 _MAX_BY_STANDING = {VisitStatus.OVERDUE: 8}
 _MAX_TEXT = 80
 HOSTS_PER_PAGE, VISITS_PER_HOST = 100, 20
+# How far a search looks before and after the day.
+_AROUND = timedelta(days=8)
 # Visits without a host come last.
 _UNNAMED = Case(When(host_key="", then=1), default=0)
 _HERE = Q(standing__in=[VisitStatus.HERE, VisitStatus.OVERDUE])
+
+
+def visits_of_day(day: Day, now: datetime) -> "Classified":
+    """Return visits during the day. For today, also guests who are still here from before, or who left today."""
+    touching = Q(use_date_start__lt=day.end, use_date_end__gte=day.start)
+    if day.is_today:
+        touching |= PRESENT | Q(left_at__gte=day.start)
+    return with_status(Visit.objects.filter(touching), now)
+
+
+def count_by_standing(visits: "Classified") -> dict[VisitStatus, int]:
+    """Count visits by status, in one query."""
+    rows = visits.order_by().values_list("standing").annotate(Count("pk"))
+    return {VisitStatus.__members__[word.upper()]: number for word, number in rows}
+
+
+def filter_by_text(visits: "Classified", text: str) -> "Classified":
+    """Return visits whose name, host or company has every word of `text`; or whose company has `text` as it is.
+
+    Names and hosts are compared without case, character width and kind of kana.
+    """
+    named = Q()
+    for word in search_terms(text):
+        named &= Q(ContainsText("name_key", word)) | Q(ContainsText("host_key", word)) | Q(company__icontains=word)
+    return visits.filter(named | Q(company__icontains=text.strip())) if named else visits
+
+
+def visits_around(day: Day, text: str, now: datetime, limit: int = 8) -> list[Visit]:
+    """Return visits on the days before and after that match a search, the latest start first."""
+    near = Visit.objects.filter(use_date_end__gte=day.start - _AROUND, use_date_start__lt=day.end + _AROUND)
+    elsewhere = near.exclude(use_date_start__lt=day.end, use_date_end__gte=day.start).filter(erased_at__isnull=True)
+    found = filter_by_text(with_status(elsewhere, now), text)
+    return list(found.order_by("-use_date_start", "pk")[:limit]) if search_terms(text) else []
+
+
+def awaited_by_party(visits: Iterable[Visit], now: datetime) -> dict[uuid.UUID | None, int]:
+    """Return how many guests of each party have not arrived, by party, in one query."""
+    parties = {visit.party for visit in visits if visit.party is not None}
+    if not parties:
+        return {}
+    rows = with_status(Visit.objects.filter(party__in=parties, erased_at__isnull=True), now)
+    return dict(rows.filter(standing__in=MAY_CHECK_IN).order_by().values_list("party").annotate(Count("pk")))
 
 
 @dataclass(frozen=True)
@@ -123,8 +169,8 @@ class DayBoard:
 
 def load_board(slug: str, state: BoardView, now: datetime, *, may_act: bool) -> DayBoard:
     """Return the board of a day, with two queries (three if a search also looks at other days)."""
-    visits = queries.filter_by_text(queries.visits_of_day(state.day, now), state.text)
-    found = queries.count_by_standing(visits)
+    visits = filter_by_text(visits_of_day(state.day, now), state.text)
+    found = count_by_standing(visits)
     groups = _groups(slug, state, visits, found, now, may_act)
     shown = state.standings[0] if len(state.standings) == 1 else None
     pages = -(-found.get(shown, 0) // PAGE_SIZE) if shown else 1
@@ -134,7 +180,7 @@ def load_board(slug: str, state: BoardView, now: datetime, *, may_act: bool) -> 
         _choices(state, found),
         groups,
         sum(found.values()),
-        [row_of(slug, visit, state.day, may_act=False) for visit in queries.visits_around(state.day, state.text, now)],
+        [row_of(slug, visit, state.day, may_act=False) for visit in visits_around(state.day, state.text, now)],
         (state.query(page=state.page - 1) or "?") if state.page > 1 else "",
         state.query(page=state.page + 1) if state.page < pages else "",
     )
@@ -168,7 +214,7 @@ def _groups(
         if alone or len(rows[row.status]) < _max_in_group(row.status):
             rows[row.status].append(row)
     coming = [row.visit for each in rows.values() for row in each if "arrived" in row.steps]
-    awaited = queries.awaited_by_party(coming, now)
+    awaited = awaited_by_party(coming, now)
     return [
         BoardGroup(
             one,
@@ -220,7 +266,7 @@ class HostDay:
 
 def load_hosts(slug: str, day: Day, text: str, now: datetime, page: int = 1) -> tuple[list[HostDay], int]:
     """Return a page of hosts with some visits each, and the number of all hosts. Hosts with guests here come first."""
-    visits = queries.filter_by_text(queries.visits_of_day(day, now), text).exclude(standing=VisitStatus.NOT_ISSUED)
+    visits = filter_by_text(visits_of_day(day, now), text).exclude(standing=VisitStatus.NOT_ISSUED)
     grouped = visits.order_by().values("host_key").annotate(
         name=Max("host_name"),
         total=Count("pk"),

@@ -1,13 +1,19 @@
-"""Load who is in the building: guests and, for people with the permission, members; with filters and headline."""
+"""Load who is in the building: guests and, for people with the permission, members; with filters and headline.
+
+The list is used in an evacuation. It needs only the portal's database, so that it works while the service is down.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from django.db.models import QuerySet
 from django.http import QueryDict
 from django.utils import timezone
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext, pgettext
 
+from portal.base.ui.times import local
 from portal.base.ui.value_words import add_brackets
 from portal.domain.log import gaps
 from portal.domain.mirror import freshness
@@ -15,10 +21,66 @@ from portal.domain.mirror.kinds import MirrorKind as Mirror
 from portal.domain.mirror.text_folding import fold, search_terms
 from portal.domain.presence import people
 from portal.domain.presence.people import Certainty, Headcount, PersonInside, PersonKind
+from portal.domain.visits import queries as visits
 from portal.domain.visits.models import Visit
-from portal.today import queries
-from portal.today.queries import GuestsInside
 from tenants.access import TenantRequest
+
+ORDERS = {"host": ("host_key", "name_key", "pk"), "name": ("name_key", "pk"), "time": ("arrived_at", "pk")}
+_FIELDS = (
+    "tenant_id", "guest_id", "guest_name", "company", "host_name", "host_key", "arrived_at", "arrived_by", "left_at",
+    "use_date_start", "use_date_end", "last_use_at", "last_use_place", "first_use_place", "suggested_leave_at",
+    "erased_at",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class GuestsInside:
+    """`here`: guests who arrived and did not leave. `unsure`: their code was used, but they are not checked in.
+
+    `gone_count`: guests in `here` who used an exit but were not checked out.
+    """
+
+    at: datetime
+    here: list[Visit]
+    unsure: list[Visit]
+
+    @property
+    def gone_count(self) -> int:
+        return sum(visit.suggested_leave_at is not None for visit in self.here)
+
+
+def load_building(now: datetime, order: str = "host") -> GuestsInside:
+    """Return all guests in the building, in two queries. A list for an emergency is not split into pages."""
+    return GuestsInside(now, _rows(visits.present_visits(), order), _rows(visits.used_but_not_checked_in(now), order))
+
+
+def _rows(visits: QuerySet[Visit], order: str) -> list[Visit]:
+    return list(visits.only(*_FIELDS).order_by(*ORDERS.get(order, ORDERS["host"])))
+
+
+def order_choices() -> list[tuple[str, str]]:
+    """Return the sort orders as choices."""
+    return [("host", _("host")), ("name", pgettext("sort", "name")), ("time", _("arrival"))]
+
+
+def guest_lines(found: GuestsInside) -> Iterator[list[str]]:
+    """Yield the lines of a file: the headings, then a line for each guest."""
+    yield [
+        _("Guest"), _("Company"), _("Host"), _("Arrived"), _("Last seen"), _("Where"), _("Code valid until"),
+        _("State"),
+    ]  # fmt: skip
+    for state, found_so in ((_("on site"), found.here), (_("code used, not checked in"), found.unsure)):
+        for visit in found_so:
+            yield [
+                str(visit), visit.company, visit.host_name, moment_text(visit.arrived_at),
+                moment_text(visit.last_use_at),
+                visit.last_use_place, moment_text(visit.use_date_end), state,
+            ]  # fmt: skip
+
+
+def moment_text(at: datetime | None) -> str:
+    """Return a moment as text for files."""
+    return f"{local(at):%Y-%m-%d %H:%M}" if at else ""
 
 
 @dataclass(frozen=True)
@@ -35,7 +97,7 @@ class OccupancyFilter:
     def from_query(cls, asked: QueryDict) -> "OccupancyFilter":
         order = asked.get("by", "")
         return cls(
-            order if order in queries.ORDERS else "host",
+            order if order in ORDERS else "host",
             asked.get("q", "")[:80],
             asked.get("who", ""),
             asked.get("certainty", ""),
@@ -103,7 +165,7 @@ class Occupancy:
 def load_occupancy(request: TenantRequest, look: OccupancyFilter) -> Occupancy:
     """Return everyone in the building that this person may see, filtered. An emergency list is not split into pages."""
     now, with_members = timezone.now(), people.may_see_members(request.access)
-    found = queries.load_building(now, look.order)
+    found = load_building(now, look.order)
     members = people.present_members(now) if with_members else None
     of_guests = {visit.pk: people.person_of_visit(visit) for visit in found.here}
     of_guests |= {visit.pk: people.person_of_visit(visit, is_unsure=True) for visit in found.unsure}
@@ -120,9 +182,9 @@ def load_occupancy(request: TenantRequest, look: OccupancyFilter) -> Occupancy:
 
 def file_lines(found: Occupancy) -> Iterator[list[str]]:
     """Yield the lines of a file: headings, guests, members; last the number, its certainty, and the log's state."""
-    yield from queries.guest_lines(found.guests)
+    yield from guest_lines(found.guests)
     for person in found.members or []:
-        seen = queries.moment_text(person.at)
+        seen = moment_text(person.at)
         yield [
             person.name,
             person.group_or_company,

@@ -24,7 +24,7 @@ from portal.domain.visits import checking_in, undoing
 from portal.domain.visits import queries as visits
 from portal.domain.visits.days import Month
 from portal.domain.visits.models import Visit
-from portal.today import actions, boards, building, erasing, months, queries
+from portal.today import actions, boards, building, erasing, months
 from portal.today.actions import BoardNotice
 from portal.today.boards import BoardView
 from portal.today.forms import SettingsForm
@@ -191,7 +191,7 @@ def _building_context(request: TenantRequest) -> dict[str, Any]:
     context = {
         "found": found,
         "look": look,
-        "orders": queries.order_choices(),
+        "orders": building.order_choices(),
         "kinds": people.PersonKind.choices,
         "certainties": people.Certainty.choices,
         "day_begins": people.day_start_of(found.guests.at),
