@@ -13,12 +13,12 @@ from accessapi.resources.guests import Guest
 from portal.base.timers.clock import ClockTime, database_now
 from portal.domain.budget.client import client
 from portal.domain.budget.priorities import Priority
-from portal.domain.intents import absence_proofs, handlers
+from portal.domain.intents import absence_proofs
 from portal.domain.intents.handlers import Finding
 from portal.domain.intents.models import Intent, target_of
 from portal.domain.intents.states import NOT_APPLIED, State
 from portal.domain.jobs import row_executor
-from portal.domain.mirror import events, guest_list, local_guest_writes, single_reads, sync_schedule
+from portal.domain.mirror import guest_list, local_guest_writes, single_reads, sync_schedule
 from portal.domain.mirror.fields.guests import GUEST, values_from_read
 from portal.domain.mirror.kinds import MirrorKind
 from portal.domain.mirror.text_folding import fold
@@ -255,9 +255,3 @@ def match_declared(tenant: Tenant) -> None:
             link_guest(visit, str(found[0].guest_id))
         elif visit.intent and visit.intent.finished_at and visit.intent.finished_at < given_up:
             Visit.objects.filter(pk=visit.pk).update(stage=Stage.NOT_ISSUED, cut_due_at=None)
-
-
-def register() -> None:
-    handlers.register("create_guest", on_finished=on_created, reconcile=find_created)
-    handlers.register("update_guest", on_finished=on_updated, reconcile=check_updated)
-    events.subscribe(MirrorKind.GUESTS, on_guests)

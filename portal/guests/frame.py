@@ -2,19 +2,16 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
-from functools import partial
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import ngettext
 
-from portal.base.ui import command_palette, frame
+from portal.base.ui import command_palette
 from portal.base.ui.command_palette import Hit
 from portal.base.ui.frame import Banner
 from portal.base.ui.times import local
 from portal.domain.intents.states import Reason
-from portal.domain.mirror import freshness
-from portal.domain.mirror.kinds import MirrorKind
 from portal.domain.visits import queries
 from portal.domain.visits.models import Visit
 from portal.domain.visits.rows import visit_url
@@ -22,9 +19,9 @@ from portal.guests import deactivation
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 
-_SHOWN = 3
+_MAX_BANNERS = 3
 # The search finds guests of these last days. Older visits are in the month view.
-_DAYS = timedelta(days=8)
+_SEARCHED_DAYS = timedelta(days=8)
 
 
 def code_banners(request: TenantRequest) -> Iterator[Banner]:
@@ -32,24 +29,24 @@ def code_banners(request: TenantRequest) -> Iterator[Banner]:
     if not request.access.can(Permission.GUESTS_DESK):
         return
     found = deactivation.oldest_unconfirmed()
-    for visit in found[:_SHOWN]:
+    for visit in found[:_MAX_BANNERS]:
         yield Banner(
             "alarm",
             _("%(name)s’s code may still open doors.") % {"name": visit},
-            _why(visit),
+            _unconfirmed_text(visit),
             icon="alert-triangle",
             since=visit.must_end_at,
             action=_("See what to do") if needs_manual_action(visit) else _("View"),
             action_url=visit_url(request.tenant.slug, visit),
             is_link=True,
         )
-    more = len(found) - _SHOWN
+    more = len(found) - _MAX_BANNERS
     if more > 0:
         words = ngettext("%(n)d more code may still open doors.", "%(n)d more codes may still open doors.", more)
         yield Banner("alarm", words % {"n": more}, icon="alert-triangle")
 
 
-def _why(visit: Visit) -> str:
+def _unconfirmed_text(visit: Visit) -> str:
     if visit.guest_id is None:
         return _("It is not known yet whether a code was issued. If so, it will be deactivated.")
     if needs_manual_action(visit):
@@ -65,7 +62,7 @@ def needs_manual_action(visit: Visit) -> bool:
 
 def find_guests(request: TenantRequest, text: str) -> Iterator[Hit]:
     """Yield guests of the last days whose name or host contains every word of `text`, current and next ones first."""
-    found = queries.find_by_guest_name(text).filter(use_date_end__gt=timezone.now() - _DAYS)
+    found = queries.find_by_guest_name(text).filter(use_date_end__gt=timezone.now() - _SEARCHED_DAYS)
     for visit in found.only("tenant_id", "guest_id", "guest_name", "company", "use_date_start", "use_date_end")[
         : command_palette.MAX_HITS
     ]:
@@ -76,9 +73,3 @@ def find_guests(request: TenantRequest, text: str) -> Iterator[Hit]:
             "qrcode",
             " · ".join(filter(None, (visit.company, hours))),
         )
-
-
-def register() -> None:
-    frame.register_banners(code_banners, rows=lambda: deactivation.unconfirmed_visits().only("pk"))
-    unread = partial(freshness.describe_unread, kind=MirrorKind.GUESTS)
-    command_palette.register("guests", gettext_lazy("Guests"), find_guests, Permission.GUESTS_VIEW, unread)

@@ -11,21 +11,14 @@ from portal.domain.intents.models import target_of
 from portal.domain.jobs import member_jobs
 from portal.domain.mirror.text_folding import fold
 from portal.domain.visits.models import Visit
-from tenants.audit_log import names, queries
 from tenants.models import AuditEntry
 from tenants.sentences import TARGETS
 
 # The most visits of one name to search the audit log for.
-_MOST = 500
+_MOST_VISITS = 500
 # Guests of one entry that are named; the others are only counted.
 _NAMED = 2
 GuestKey = tuple[str, str]
-
-
-def register() -> None:
-    """Register the name look-up and the search with the audit log."""
-    names.register_finder(guest_names_of)
-    queries.register_search(entries_about)
 
 
 def entries_about(text: str) -> Q:
@@ -37,7 +30,7 @@ def entries_about(text: str) -> Q:
         return Q(pk=None)
     named = text.removeprefix(f"{TARGETS['guest']} ").removeprefix("guest:")
     visits = Visit.objects.filter(Q(guest_id=named) | Q(name_key=fold(text))).order_by("-pk")
-    rows = visits.values_list("pk", "guest_id", "party", "intent_id")[:_MOST]
+    rows = visits.values_list("pk", "guest_id", "party", "intent_id")[:_MOST_VISITS]
     targets, asked = set(), set()
     for pk, guest_id, party, intent_id in rows:
         targets |= {f"visit:{pk}"} | ({target_of("guest", guest_id)} if guest_id else set())
