@@ -51,10 +51,10 @@ def guest_context(request: TenantRequest, visit: Visit) -> dict[str, Any]:
         "visit": visit,
         "guest": guest,
         "known": known,
-        "state": state_of(visit),
-        "presence": presence_of(request, visit, now),
+        "state": code_state(visit),
+        "presence": _presence_row(request, visit, now),
         "areas": known.area_names(areas) if areas is not None else None,
-        **_keys(request, known, keys, visit.guest_id or ""),
+        **_key_context(request, known, keys, visit.guest_id or ""),
         "remarks": detail.get(REMARKS.name) or "",
         "grace": detail.get(GRACE.name),
         "key_end": guest.key_return_date_end if guest is not None and keys else None,
@@ -72,7 +72,7 @@ def guest_context(request: TenantRequest, visit: Visit) -> dict[str, Any]:
     }
 
 
-def _keys(
+def _key_context(
     request: TenantRequest, known: GuestPlaces, keys: list[dict[str, Any]] | None, guest_id: str
 ) -> dict[str, Any]:
     """Return `keys` and `key_states` of a guest.
@@ -99,7 +99,7 @@ def may_deactivate(visit: Visit) -> bool:
     return works or visit.may_still_open or queries.has_open_change(visit)
 
 
-def presence_of(request: TenantRequest, visit: Visit, now: datetime) -> VisitRow:
+def _presence_row(request: TenantRequest, visit: Visit, now: datetime) -> VisitRow:
     """Return the visit's state and the possible actions, as on today's board."""
     visit.standing = status_of(visit, now)  # type: ignore[attr-defined]  # as rows of a list have it
     may_act = request.access.can(Permission.GUESTS_DESK)
@@ -125,7 +125,7 @@ def full_context(request: TenantRequest, visit: Visit) -> dict[str, Any]:
     }
 
 
-def state_of(visit: Visit) -> Chip:
+def code_state(visit: Visit) -> Chip:
     """Return the state of the code at this moment."""
     now = timezone.now()
     if visit.may_still_open:
@@ -139,7 +139,7 @@ def state_of(visit: Visit) -> Chip:
     return Chip("not_yet") if visit.use_date_start > now else Chip("valid", _("Active"))
 
 
-def refresh(visit: Visit) -> str:
+def refresh_guest(visit: Visit) -> str:
     """Update mirror and visit with one call. Return the reason if that failed, otherwise an empty text."""
     at, gone = database_now(), _("This guest no longer exists in the service.")
     try:

@@ -4,8 +4,7 @@ import json
 from datetime import datetime
 
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from portal.base.ui.times import local
 from portal.domain.intents import queries as intents
@@ -22,12 +21,12 @@ from tenants.models import AuditEntry
 _PRESENCE = ("arrived_at", "arrived_by", "left_at", "left_by")
 # Fields that only the portal stores.
 _LABELS = {
-    "company": _("Company"),
-    "host_name": _("Host"),
-    "arrived_at": _("Arrived"),
-    "arrived_by": _("Recorded by"),
+    "company": gettext_lazy("Company"),
+    "host_name": gettext_lazy("Host"),
+    "arrived_at": gettext_lazy("Arrived"),
+    "arrived_by": gettext_lazy("Recorded by"),
     "left_at": pgettext_lazy("guests", "Left"),
-    "left_by": _("Recorded by"),
+    "left_by": gettext_lazy("Recorded by"),
 }
 
 

@@ -12,18 +12,18 @@ from portal.domain.intents.states import Reason
 from portal.domain.mirror.fields.guests import AREAS, CODE, KEYS
 
 
-def is_tenant_wide(intent: Intent) -> bool:
+def is_refused_to_tenant(intent: Intent) -> bool:
     """Return whether the service refuses guest codes to the whole tenant.
 
     Causes are a missing QR option (also if the contract is unnamed), a missing permission, or an unexplained 403.
     """
     if refusals.missing_contract(intent) == Contract.QR or refusals.is_refused_for(intent, RefusalCause.SCOPE):
         return True
-    return intent.http_status == 403 and explain(intent) is None
+    return intent.http_status == 403 and explain_refusal(intent) is None
 
 
 def no_codes_text(intent: Intent) -> str:
-    """Return the sentence for a refusal that `is_tenant_wide`."""
+    """Return the sentence for a refusal that `is_refused_to_tenant`."""
     if refusals.missing_contract(intent) == Contract.QR:
         return _("This tenant’s contract has no QR option, so the service does not issue guest codes.")
     if refusals.is_refused_for(intent, RefusalCause.SCOPE):
@@ -31,7 +31,7 @@ def no_codes_text(intent: Intent) -> str:
     return _("The service does not issue guest codes for this tenant.")
 
 
-def explain(intent: Intent) -> Explanation | None:
+def explain_refusal(intent: Intent) -> Explanation | None:
     """Return the explanation and the inputs that it is about; None for any other refusal."""
     contract = refusals.missing_contract(intent)
     if contract == Contract.DOOR:

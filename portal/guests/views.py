@@ -53,7 +53,7 @@ def guest(request: TenantRequest, guest_id: str) -> HttpResponse:
 def reading(request: TenantRequest, guest_id: str) -> HttpResponse:
     """Read the guest once within the budget and show the page again, or only its facts if htmx requests it."""
     visit = get_visit(guest_id)
-    trouble = page_context.refresh(visit)
+    trouble = page_context.refresh_guest(visit)
     visit.refresh_from_db()
     told = {"trouble": trouble, "read": not trouble}
     if request.htmx:
@@ -67,7 +67,7 @@ def edit(request: TenantRequest, guest_id: str) -> HttpResponse:
     known = guest_of(visit)
     trouble = ""
     if request.method == "GET" and (known is None or known.detail is None):
-        trouble = page_context.refresh(visit)
+        trouble = page_context.refresh_guest(visit)
         known = guest_of(visit)
     if known is None or visit.gone_at is not None:
         messages.error(request, _("This guest no longer exists in the service."))
@@ -100,7 +100,14 @@ def _change(
     act = partial(actions.change_guest, visit=form.visit, body=body, revive=revive, **more)
     to = partial(address_of_target, route="guests:guest", name="guest_id")
     return submit_and_redirect(
-        request, form, act, body=body, inputs=GUEST.input_names, explain=refusal_words.explain, to=to, shows=ALL_STATES
+        request,
+        form,
+        act,
+        body=body,
+        inputs=GUEST.input_names,
+        explain=refusal_words.explain_refusal,
+        to=to,
+        shows=ALL_STATES,
     )
 
 
@@ -149,8 +156,10 @@ def _issue(request: TenantRequest, form: IssueForm) -> HttpResponse | None:
         return None
     if len(visits) == 1 and visits[0].stage == Stage.NOT_ISSUED and visits[0].intent is not None:
         form.refused = visits[0].intent
-        if not refusal_words.is_tenant_wide(visits[0].intent):  # otherwise the page shows the reason
-            refusals.show_in_form(form, visits[0].intent, GUEST.input_names, refusal_words.explain(visits[0].intent))
+        if not refusal_words.is_refused_to_tenant(visits[0].intent):  # otherwise the page shows the reason
+            refusals.show_in_form(
+                form, visits[0].intent, GUEST.input_names, refusal_words.explain_refusal(visits[0].intent)
+            )
         return None
     return redirect(_page_of(request.tenant.slug, visits))
 
@@ -162,7 +171,7 @@ def _page_of(slug: str, visits: list[Visit]) -> str:
 
 def _form_context(request: TenantRequest, form: IssueForm) -> dict[str, Any]:
     last = form.refused or queries.last_refusal()
-    denied = last if last is not None and refusal_words.is_tenant_wide(last) else None
+    denied = last if last is not None and refusal_words.is_refused_to_tenant(last) else None
     why = freshness.absence(request, MirrorKind.GUESTS, "create_guest")
     why = why if why is not None and why.is_refused else None
     return {
