@@ -1,6 +1,5 @@
-"""The desk's forms, and the fields that they share: names one per line, areas and keys to choose from."""
+"""The desk's forms, and the fields that they share: areas and keys to choose from."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from django import forms
@@ -8,30 +7,6 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from accessapi import limits
-from portal.base.ui import inputs
-
-MOST_GUESTS = 50
-
-
-class LinesField(forms.CharField):
-    """A field for names, one per line; cleaned to a list without empty lines."""
-
-    def __init__(self, **more: Any) -> None:
-        super().__init__(
-            widget=forms.Textarea(attrs={"rows": 3}), required=False, validators=[inputs.validate_multiline], **more
-        )
-
-    def clean(self, value: Any) -> list[str]:
-        names = [line.strip() for line in super().clean(value).splitlines() if line.strip()]
-        if len(names) >= MOST_GUESTS:
-            raise ValidationError(_("A visit can have at most %(n)d guests."), params={"n": MOST_GUESTS})
-        long = [str(place) for place, name in enumerate(names, 1) if len(name) > limits.GUEST_NAME_MAX]
-        for name in names:
-            inputs.validate_visible(name)
-        if long:
-            words = _("Names can have at most %(most)d characters. Too long: line %(lines)s.")
-            raise ValidationError(words, params={"most": limits.GUEST_NAME_MAX, "lines": ", ".join(long)})
-        return names
 
 
 class AreasField(forms.MultipleChoiceField):
@@ -58,11 +33,3 @@ class KeysField(AreasField):
         forms.MultipleChoiceField.validate(self, value)
         if len({each.partition("@")[2] for each in value}) > self.most:
             raise ValidationError(self.too_many, params={"n": self.most})
-
-
-def offer(form: forms.Form, **choices: Iterable[Any]) -> None:
-    """Set the choices of these fields of a form."""
-    for name, listed in choices.items():
-        field = form.fields[name]
-        if isinstance(field, forms.ChoiceField):
-            field.choices = list(listed)

@@ -28,7 +28,7 @@ from portal.domain.mirror.fields.guests import (
 from portal.domain.mirror.models import Guest
 from portal.domain.visits.models import Preset, Visit
 from portal.guests import hours, places
-from portal.guests.forms import AreasField, KeysField, offer
+from portal.guests.forms import AreasField, KeysField
 from portal.guests.issuing import new_code
 from portal.guests.places import GuestPlaces, Host, host_of
 
@@ -72,7 +72,7 @@ class ChangeForm(ShownValuesForm):
         self.set_shown(f"guest {visit.guest_id}", self.current)
         self.initial = {**form_values(self.shown_values), **self.initial}
         areas, keys = known.area_choices(self.initial["area_ids"]), known.key_choices(self.initial["keys"])
-        offer(self, area_ids=areas, keys=keys)
+        inputs.set_choices(self, area_ids=areas, keys=keys)
         for each in DETAIL_FIELDS:
             if self.shown_values.get(each.name) is None:
                 del self.fields[each.input_name]

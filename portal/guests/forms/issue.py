@@ -12,6 +12,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
+from accessapi import limits
 from portal.base.ui import inputs
 from portal.domain.intents.models import Intent
 from portal.domain.mirror.fields.guests import AREAS, EMAIL, GRACE, GUEST_NAME, KEYS, METHOD, REMARKS, RESERVE, START
@@ -19,13 +20,35 @@ from portal.domain.visits import queries
 from portal.domain.visits.models import DeskSettings, Preset, Stage, Visit
 from portal.guests import hours, places
 from portal.guests.clashes import CodeClash
-from portal.guests.forms import AreasField, KeysField, LinesField, offer
+from portal.guests.forms import AreasField, KeysField
 from portal.guests.issuing import CodeOrder
 from portal.guests.places import GuestPlaces, host_of
 
 _Values = dict[str, Any]
 # Fields that a preset fills in. A field left as the shown preset had it follows the preset that is chosen later.
 PRESET_FIELDS = ("until", "area_ids", "keys", "grace_minutes", "remarks")
+MOST_GUESTS = 50
+
+
+class LinesField(forms.CharField):
+    """A field for names, one per line; cleaned to a list without empty lines."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(
+            widget=forms.Textarea(attrs={"rows": 3}), required=False, validators=[inputs.validate_multiline], **more
+        )
+
+    def clean(self, value: Any) -> list[str]:
+        names = [line.strip() for line in super().clean(value).splitlines() if line.strip()]
+        if len(names) >= MOST_GUESTS:
+            raise ValidationError(_("A visit can have at most %(n)d guests."), params={"n": MOST_GUESTS})
+        long = [str(place) for place, name in enumerate(names, 1) if len(name) > limits.GUEST_NAME_MAX]
+        for name in names:
+            inputs.validate_visible(name)
+        if long:
+            words = _("Names can have at most %(most)d characters. Too long: line %(lines)s.")
+            raise ValidationError(words, params={"most": limits.GUEST_NAME_MAX, "lines": ", ".join(long)})
+        return names
 
 
 @dataclass(frozen=True)
@@ -112,7 +135,7 @@ class IssueForm(forms.Form):
         self.initial = {**self._initial_values(), **self.initial}
         areas = [area for preset in desk.presets for area in preset.area_ids]
         keys = [value for preset in desk.presets for value in places.values_of(preset.keys)]
-        offer(
+        inputs.set_choices(
             self,
             preset=[(str(preset.pk), str(preset)) for preset in desk.presets],
             area_ids=desk.places.area_choices([*areas, *self.initial["area_ids"]]),

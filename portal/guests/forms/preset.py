@@ -13,7 +13,7 @@ from portal.base.ui.edit_conflicts import ConflictForm
 from portal.domain.mirror.fields.guests import AREAS, GRACE, KEYS, REMARKS
 from portal.domain.visits.models import Preset
 from portal.guests import places
-from portal.guests.forms import AreasField, KeysField, offer
+from portal.guests.forms import AreasField, KeysField
 from portal.guests.places import GuestPlaces
 
 _LONGEST_MINUTES = 366 * 24 * 60
@@ -57,9 +57,9 @@ class PresetForm(ConflictForm, forms.Form):
 
     def __init__(self, *args: Any, known: GuestPlaces, preset: Preset | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.initial = {**_values(preset), **self.initial}
+        self.initial = {**_preset_values(preset), **self.initial}
         used, keys = self.initial.get("area_ids", ()), self.initial.get("keys", ())
-        offer(self, area_ids=known.area_choices(used), keys=known.key_choices(keys))
+        inputs.set_choices(self, area_ids=known.area_choices(used), keys=known.key_choices(keys))
 
     def clean(self) -> dict[str, Any]:
         given = super().clean() or {}
@@ -82,7 +82,7 @@ class PresetForm(ConflictForm, forms.Form):
         }
 
 
-def _values(preset: Preset | None) -> dict[str, Any]:
+def _preset_values(preset: Preset | None) -> dict[str, Any]:
     if preset is None:
         return {"ends": "minutes", "minutes": 120, "grace_minutes": 0, "arrives": True}
     return model_to_dict(preset) | {
