@@ -3,8 +3,7 @@
 import uuid
 
 from django import forms
-from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 
 class StartForm(forms.Form):
@@ -16,5 +15,5 @@ class StartForm(forms.Form):
 
 class PersonForm(forms.Form):
     name = forms.CharField(label=pgettext_lazy("person", "Name"), max_length=100)
-    place = forms.CharField(label=_("Last seen where"), max_length=100, required=False)
+    place = forms.CharField(label=gettext_lazy("Last seen where"), max_length=100, required=False)
     nonce = forms.UUIDField(initial=uuid.uuid4, widget=forms.HiddenInput)
