@@ -16,10 +16,10 @@ from portal.domain.intents.nonces import Nonce, NotSubmitted
 from portal.domain.intents.recording import Requester
 from portal.domain.mirror.models import Area
 from portal.reviews import assigning, conflicts, item_status, reminding, review_worker
+from portal.reviews.item_status import lock_review, record
 from portal.reviews.models import Act, Applied, Delegation, Item, Review, State, Step
-from tenants import audit
 from tenants.models import User
-from tenants.wording import Sentence, coded_sentence
+from tenants.wording import coded_sentence
 
 _BATCH = 1000
 
@@ -38,17 +38,6 @@ def start(
             review_worker.wake(review)
             reminding.wake(review)
     return review
-
-
-def lock_review(review: Review, *states: State) -> Review:
-    """Return the review with its row locked, so that it is not finished or cancelled at the same time.
-
-    Raises NotSubmitted if it has ended. Call it within a transaction.
-    """
-    found = Review.objects.select_for_update(of=("self",), no_key=True).get(pk=review.pk)
-    if found.state not in (states or (State.RUNNING,)):
-        raise NotSubmitted(_("This review is over. Nothing was saved."))
-    return found
 
 
 def change(*, review: Review, title: str, due_on: date, by: Requester) -> None:
@@ -169,9 +158,3 @@ def cancel(*, review: Review, by: Requester) -> None:
         ended = {"state": State.CANCELLED, "ended_at": ClockTime(), "ended_by": by.user, "due_at": None}
         Review.objects.filter(pk=found.pk).update(**ended, remind_at=None)
         record(by, found, "review.cancelled", coded_sentence("review.cancelled", title=found.title))
-
-
-def record(by: Requester, review: Review, action: str, summary: Sentence, *, before: Any = None, **after: Any) -> None:
-    """Record an action on a review in the audit log. Call it within the action's transaction."""
-    target = f"review:{review.pk}"
-    audit.record(**by.audit_author, action=action, target=target, summary=summary, before=before, after=after or None)

@@ -20,7 +20,7 @@ from portal.domain.jobs.models import Job, Row
 from portal.domain.jobs.states import JobState
 from portal.domain.mirror.models import Area, Member
 from portal.reviews import conflicts, item_status, review_worker, rights
-from portal.reviews.actions import lock_review, record
+from portal.reviews.item_status import lock_review, record
 from portal.reviews.models import Applied, Item, Review
 from tenants.wording import coded_sentence
 

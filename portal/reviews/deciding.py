@@ -16,7 +16,7 @@ from django.db.models import F, QuerySet
 from portal.base.timers.clock import database_now
 from portal.domain.intents.recording import Requester
 from portal.reviews import conflicts, item_status, rights
-from portal.reviews.actions import lock_review, record
+from portal.reviews.item_status import lock_review, record
 from portal.reviews.models import Act, Applied, Decision, Item, Review, Step
 from portal.reviews.rights import LEFT, UNREAD
 from tenants.wording import coded_sentence

@@ -10,12 +10,17 @@ from typing import Any
 
 from django.db.models import BooleanField, Case, Exists, F, Func, OuterRef, Q, QuerySet, TextField, Value, When
 from django.db.models.functions import Cast
+from django.utils.translation import gettext as _
 
+from portal.domain.intents.nonces import NotSubmitted
+from portal.domain.intents.recording import Requester
 from portal.domain.jobs.models import Job, Row
 from portal.domain.jobs.states import ALIVE, NOT_APPLIED, JobState, RowState
 from portal.reviews import rights
-from portal.reviews.models import Applied, Decision, Item, Review, Standing
+from portal.reviews.models import Applied, Decision, Item, Review, Standing, State
 from portal.reviews.rights import LEFT, UNREAD
+from tenants import audit
+from tenants.wording import Sentence
 
 # Withdrawals that can be started, for the first time or again.
 TO_APPLY = (Applied.NOT_YET, Applied.REFUSED, Applied.STOPPED, Applied.KEPT)
@@ -26,6 +31,23 @@ _UNDER_WAY = (Applied.SENT, Applied.UNCERTAIN)
 _WITH_JOB = (*_UNDER_WAY, Applied.STOPPED, Applied.REFUSED)
 _BATCH_SIZE = 1000
 _SOON, _LATER = timedelta(seconds=3), timedelta(seconds=30)
+
+
+def lock_review(review: Review) -> Review:
+    """Return the review with its row locked, so that it is not finished or cancelled at the same time.
+
+    Raises NotSubmitted if it has ended. Call it within a transaction.
+    """
+    found = Review.objects.select_for_update(of=("self",), no_key=True).get(pk=review.pk)
+    if found.state != State.RUNNING:
+        raise NotSubmitted(_("This review is over. Nothing was saved."))
+    return found
+
+
+def record(by: Requester, review: Review, action: str, summary: Sentence, *, before: Any = None, **after: Any) -> None:
+    """Record an action on a review in the audit log. Call it within the action's transaction."""
+    target = f"review:{review.pk}"
+    audit.record(**by.audit_author, action=action, target=target, summary=summary, before=before, after=after or None)
 
 
 def state_of_right(now: str, start: str) -> Standing:
