@@ -21,7 +21,7 @@ from portal.reviews.models import Act, Applied, Delegation, Item, Review, State,
 from tenants.models import User
 from tenants.wording import coded_sentence
 
-_BATCH = 1000
+_BATCH_SIZE = 1000
 
 
 def start(
@@ -78,8 +78,8 @@ def delegate(
         if not is_new:
             return DelegationResult(row.items)
         pks = list(items.filter(review=review).exclude(reviewer=to).order_by("pk").values_list("pk", flat=True))
-        for at in range(0, len(pks), _BATCH):
-            row.items += _delegate_batch(review, pks[at : at + _BATCH], row)
+        for at in range(0, len(pks), _BATCH_SIZE):
+            row.items += _delegate_batch(review, pks[at : at + _BATCH_SIZE], row)
         row.save(update_fields=["items"])
         left = len(pks) - row.items
         said = coded_sentence("review.delegated", title=review.title, n=row.items, who=str(to))

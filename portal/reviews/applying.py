@@ -11,11 +11,11 @@ from django.db import transaction
 from django.db.models import F
 from django.utils.translation import gettext as _
 
-from portal.areas import actions as areas
+from portal.areas import actions as area_actions
 from portal.areas.merging import AccessEdit, EditKind
 from portal.domain.intents.nonces import NotSubmitted
 from portal.domain.intents.recording import Requester
-from portal.domain.jobs import actions
+from portal.domain.jobs.actions import MAX_JOB_ROWS
 from portal.domain.jobs.models import Job, Row
 from portal.domain.jobs.states import JobState
 from portal.domain.mirror.models import Area, Member
@@ -27,7 +27,7 @@ from tenants.wording import coded_sentence
 _BATCH_SIZE = 1000
 
 
-def prepare(*, review: Review, area: Area, everywhere: bool, by: Requester) -> Job:
+def prepare_withdrawals(*, review: Review, area: Area, everywhere: bool, by: Requester) -> Job:
     """Return the edit that withdraws the rights as decided for an area. A double click returns the same one.
 
     Raises NotSubmitted if there is nothing to do. `everywhere`: members with access to every area get a list of all
@@ -40,10 +40,10 @@ def prepare(*, review: Review, area: Area, everywhere: bool, by: Requester) -> J
         if (before := _waiting_job(review, area)) is not None:
             return before
         items = item_status.to_withdraw(review).filter(area_id=area.area_id).order_by("pk")
-        wanted = dict(items.values_list("member_id", "decided_digest")[: actions.MAX_JOB_ROWS])
+        wanted = dict(items.values_list("member_id", "decided_digest")[:MAX_JOB_ROWS])
         members = Member.objects.filter(member_id__in=wanted, gone_at__isnull=True)
         wish = AccessEdit(EditKind.WITHDRAW, area.area_id, include_everywhere=everywhere)
-        job = areas.prepare(area=area, members=members, edit=wish, max_age=timedelta(0), chosen={}, by=by)
+        job = area_actions.prepare(area=area, members=members, edit=wish, max_age=timedelta(0), chosen={}, by=by)
         taken = _remove_changed_rows(job, wanted, area) if job is not None else []
         if job is None or not taken:
             raise NotSubmitted(

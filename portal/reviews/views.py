@@ -203,7 +203,7 @@ def withdrawals(request: TenantRequest, review_id: int, area_id: str) -> HttpRes
     review, form = queries.get(review_id), EverywhereForm(request.POST)
     everywhere = form.is_valid() and form.cleaned_data["everywhere"]
     try:
-        job = applying.prepare(
+        job = applying.prepare_withdrawals(
             review=review, area=get_area(area_id), everywhere=everywhere, by=Requester.from_request(request)
         )
     except NotSubmitted as why:
