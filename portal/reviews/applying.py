@@ -65,7 +65,7 @@ def _recheck_conflicts(review: Review, area: Area) -> None:
     pks = list(item_status.to_withdraw(review).filter(area_id=area.area_id).order_by("pk").values_list("pk", flat=True))
     for at in range(0, len(pks), _BATCH_SIZE):
         items = Item.objects.filter(pk__in=pks[at : at + _BATCH_SIZE])
-        conflicts.recheck(review, list(items))
+        conflicts.recheck_conflicts(review, list(items))
         item_status.update_open(items)
 
 

@@ -21,7 +21,7 @@ from portal.reviews.models import Decision, Item, Review, State
 from portal.reviews.rights import RightKey
 from tenants.models import User
 
-PERIOD = timedelta(days=365)
+CONFLICT_PERIOD = timedelta(days=365)
 # (user ID, time)
 Confirmation = tuple[int | None, datetime | None]
 
@@ -39,9 +39,9 @@ def is_barred(item: Item, user_id: int | None) -> bool:
     return str(user_id) in item.barred
 
 
-def period_starts(review: Review) -> dict[str, datetime]:
+def conflict_period_starts(review: Review) -> dict[str, datetime]:
     """Return the start of each area's period. Rights that were given after it count."""
-    year, found = review.started_at - PERIOD, dict[str, datetime]()
+    year, found = review.started_at - CONFLICT_PERIOD, dict[str, datetime]()
     ended = Review.objects.filter(state=State.FINISHED, ended_at__lt=review.started_at).order_by("-ended_at", "-pk")
     for areas, started_at in ended.values_list("areas", "started_at"):
         for area in areas:
@@ -52,7 +52,7 @@ def period_starts(review: Review) -> dict[str, datetime]:
 def find_conflicts(review: Review, keys: Collection[RightKey]) -> dict[RightKey, ItemConflict]:
     """Return who gave each right within the period, and who may not decide about it."""
     given, own = (
-        access_history.granted_by(keys, period_starts(review)),
+        access_history.granted_by(keys, conflict_period_starts(review)),
         _own_rights({member_id for member_id, _area in keys}),
     )
     confirmed = _confirmations(review, {key for key, people in given.items() if people})
@@ -69,7 +69,7 @@ def find_conflicts(review: Review, keys: Collection[RightKey]) -> dict[RightKey,
     return found
 
 
-def recheck(review: Review, items: Sequence[Item]) -> None:
+def recheck_conflicts(review: Review, items: Sequence[Item]) -> None:
     """Look up again who may not decide about these items, and save it. Call it within a transaction."""
     found = find_conflicts(review, {(item.member_id, item.area_id) for item in items}) if items else {}
     other = []
@@ -84,7 +84,7 @@ def recheck(review: Review, items: Sequence[Item]) -> None:
 
 def decidable(review: Review, items: Sequence[Item], user: User) -> list[Item]:
     """Return the items that this person may decide, looked up again. Call it within a transaction."""
-    recheck(review, items)
+    recheck_conflicts(review, items)
     return [item for item in items if not is_barred(item, user.pk)]
 
 

@@ -262,7 +262,7 @@ class MyItems(Items):
             return decision_cell(row)
         if row.is_barred and queries.can_be_decided(row):
             folded = '<details class="fine review-barred"><summary>{}</summary>{}</details>'
-            return format_html(folded, *reasons.reviewer_texts(row))
+            return format_html(folded, *reasons.barred_reviewer_texts(row))
         doubts = late_chip(row) if queries.is_first_decision(row) else decision_cell(row, is_mine=True)
         return format_html('<span class="review-decide">{}{}</span>', doubts, buttons(row))
 

@@ -17,25 +17,25 @@ _MAX_NAMES = 5
 def add_granters(rows: Sequence[Item]) -> None:
     """Set on items who gave the right and when (`given`), and who can decide instead (`deciders`)."""
     people = User.objects.in_bulk({who for row in rows for who, _at in row.granted})
-    reviewers = assigning.reviewers() if any(row.barred for row in rows) else []
+    deciders = assigning.reviewers() if any(row.barred for row in rows) else []
     for row in rows:
         vars(row)["given"] = [(people[who], datetime.fromisoformat(at)) for who, at in row.granted if who in people]
-        vars(row)["deciders"] = [str(user) for user in reviewers if not conflicts.is_barred(row, user.pk)]
+        vars(row)["deciders"] = [str(user) for user in deciders if not conflicts.is_barred(row, user.pk)]
 
 
-def reviewer_text(row: Any) -> str:
+def barred_reviewer_text(row: Any) -> str:
     """Return the text for the reviewer about why they may not decide; empty if they may."""
-    return " ".join(reviewer_texts(row))
+    return " ".join(barred_reviewer_texts(row))
 
 
-def reviewer_texts(row: Any) -> tuple[str, ...]:
+def barred_reviewer_texts(row: Any) -> tuple[str, ...]:
     """Return the same as two sentences: the reason, and who can decide."""
     if not conflicts.is_barred(row, row.reviewer_id):
         return ()
     return _barred_text(row.barred[str(row.reviewer_id)]), _deciders_text(row.deciders)
 
 
-def manager_text(row: Any) -> str:
+def barred_manager_text(row: Any) -> str:
     """Return the same text for the review's manager."""
     if not conflicts.is_barred(row, row.reviewer_id):
         return ""

@@ -144,7 +144,7 @@ def _recheck_conflicts(review: Review, mine: QuerySet[Item], members: set[str]) 
         again = access_history.members_changed_since(members, review.looked_at - _LATE_RECORDS)
     if again:
         items = list(mine.filter(member_id__in=again))
-        conflicts.recheck(review, items)
+        conflicts.recheck_conflicts(review, items)
         item_status.update_open(Item.objects.filter(pk__in=[item.pk for item in items]))
 
 

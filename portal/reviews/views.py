@@ -118,7 +118,11 @@ def render_item(request: TenantRequest, found: Item, *, is_mine: bool = False) -
         "use": lists.use_text(row),
         "decision": lists.decision_cell(row),
         "buttons": lists.buttons(row),
-        "barred": reasons.reviewer_text(row) if is_mine else reasons.manager_text(row) if row.is_open else "",
+        "barred": reasons.barred_reviewer_text(row)
+        if is_mine
+        else reasons.barred_manager_text(row)
+        if row.is_open
+        else "",
         "is_mine": is_mine and row.review.state == State.RUNNING,
         "job": kinds.page_address(row.job) if row.job and request.access.can(Permission.RIGHTS_EDIT) else "",
     }
