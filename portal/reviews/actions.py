@@ -36,7 +36,7 @@ def start(
             told = {"areas": [each["name"] for each in named], "due_on": due_on.isoformat()}
             record(by, review, "review.started", coded_sentence("review.started", title=title), **told)
             review_worker.wake(review)
-            reminding.wake(review)
+            reminding.wake_reminders(review)
     return review
 
 
@@ -84,7 +84,7 @@ def delegate(
         left = len(pks) - row.items
         said = coded_sentence("review.delegated", title=review.title, n=row.items, who=str(to))
         record(by, review, "review.delegated", said, items=row.items, left=left, to=str(to), note=note)
-        reminding.wake(review)
+        reminding.wake_reminders(review)
     return DelegationResult(row.items, left)
 
 

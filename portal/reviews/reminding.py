@@ -17,8 +17,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
-from portal.base.restore import marking
-from portal.base.timers import task_queue, timer_registry
+from portal.base.timers import task_queue
 from portal.base.timers.clock import ClockTime, database_now
 from portal.base.timers.timer_registry import TaskWakeup
 from portal.base.ui.times import TOKYO
@@ -30,12 +29,12 @@ from tenants.models import User, current_tenant
 from tenants.roles import Permission
 
 REMIND_TASK = "portal.reviews.tasks.remind"
-_INTERVAL, _RETRY_AFTER = timedelta(hours=1), timedelta(minutes=3)
+_REMIND_AGAIN, _REMIND_RETRY = timedelta(hours=1), timedelta(minutes=3)
 _HOUR = time(8)
 Kind = Reminder.Kind
 
 
-def wake(review: Review) -> None:
+def wake_reminders(review: Review) -> None:
     """Wake a worker for the reminders after the transaction."""
     Review.objects.filter(pk=review.pk, state=State.RUNNING).update(remind_at=ClockTime())
     task_queue.enqueue_after_commit(REMIND_TASK, review.tenant_id, review.pk)
@@ -47,7 +46,7 @@ def reset_reminders(review: Review) -> None:
     Call it in the transaction that changes the date.
     """
     Reminder.objects.filter(review=review).exclude(kind=Kind.START).delete()
-    wake(review)
+    wake_reminders(review)
 
 
 def reminder_times(review: Review) -> dict[Kind, datetime]:
@@ -73,7 +72,7 @@ def remind(review_id: int) -> None:
     if review.listed_at is not None:
         for user, count, kind in _due_reminders(review, database_now()):
             _remind(review, user, count, kind)
-    Review.objects.filter(pk=review_id, state=State.RUNNING).update(remind_at=ClockTime() + _INTERVAL)
+    Review.objects.filter(pk=review_id, state=State.RUNNING).update(remind_at=ClockTime() + _REMIND_AGAIN)
 
 
 def _due_reminders(review: Review, now: datetime) -> Iterator[tuple[User, int, Kind]]:
@@ -124,7 +123,7 @@ def _message(review: Review, user: User, count: int, kind: Kind) -> EmailMessage
     return EmailMessage(subject, render_to_string("reviews/mail.txt", said), None, [user.email], headers=headers)
 
 
-def mark_restored(found_at: datetime) -> int:
+def mark_reminders_restored(found_at: datetime) -> int:
     """Treat reminders that are due now as sent, after a restore from a backup."""
     rows = [
         Reminder(review=review, user=user, kind=kind, came=str(delivery_outcomes.uncertain("").state))
@@ -134,15 +133,10 @@ def mark_restored(found_at: datetime) -> int:
     return len(Reminder.objects.bulk_create(rows, ignore_conflicts=True))
 
 
-def _due() -> QuerySet[Review]:
+def _due_for_reminders() -> QuerySet[Review]:
     return Review.objects_across_tenants.filter(remind_at__lte=ClockTime(), state=State.RUNNING)
 
 
-DUE = TaskWakeup(
-    rows=_due, task=REMIND_TASK, claim_values=lambda: {"remind_at": ClockTime() + _RETRY_AFTER}, order=("remind_at",)
+REMINDERS_DUE = TaskWakeup(
+    rows=_due_for_reminders, task=REMIND_TASK, claim_values=lambda: {"remind_at": ClockTime() + _REMIND_RETRY}, order=("remind_at",)
 )  # fmt: skip
-
-
-def register() -> None:
-    marking.register("reminders", mark_restored)
-    timer_registry.register("review_reminders", DUE.check_due, every=60.0, queue="bulk", due_rows=DUE.querysets)

@@ -8,16 +8,16 @@ An advisory lock allows one process per review. Steps and decisions lock the rev
 deadlocks. So a review never ends between reading and writing in a step.
 """
 
-import time
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import timedelta
+from time import monotonic
 from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import QuerySet
 
-from portal.base.timers import task_queue, timer_registry
+from portal.base.timers import task_queue
 from portal.base.timers.clock import ClockTime, database_now
 from portal.base.timers.timer_registry import TaskWakeup
 from portal.base.ui.times import local
@@ -47,9 +47,9 @@ def wake(review: Review) -> None:
 
 def run_steps(review_id: int) -> None:
     """Run steps for a while. It may be called any number of times, by any number of workers."""
-    until = time.monotonic() + _MAX_SECONDS
+    until = monotonic() + _MAX_SECONDS
     while run_step(review_id):
-        if time.monotonic() > until:
+        if monotonic() > until:
             review = Review.objects.get(pk=review_id)
             task_queue.enqueue_after_commit(STEP_TASK, review.tenant_id, review_id)
             return
@@ -111,7 +111,7 @@ def _finish_round(review: Review) -> None:
     first = {} if review.listed_at else {"listed_at": ClockTime(), "log_from": load_coverage().known_from}
     Review.objects.filter(pk=review.pk).update(looked_at=ClockTime(), **told, **first)
     if not review.listed_at:
-        reminding.wake(review)
+        reminding.wake_reminders(review)
 
 
 def _update_items(review: Review, members: Sequence[Member], *, last_id: str | None) -> None:
@@ -180,12 +180,8 @@ def _create_items(review: Review, members: Sequence[Member], new: dict[RightKey,
     Item.objects.bulk_create(made, ignore_conflicts=True, batch_size=500)
 
 
-def _due() -> QuerySet[Review]:
+def _due_reviews() -> QuerySet[Review]:
     return Review.objects_across_tenants.filter(due_at__lte=ClockTime())
 
 
-DUE = TaskWakeup(rows=_due, task=STEP_TASK, claim_values=lambda: {"due_at": ClockTime() + _RETRY_AFTER})
-
-
-def register() -> None:
-    timer_registry.register("reviews", DUE.check_due, every=2.0, queue="bulk", due_rows=DUE.querysets)
+DUE = TaskWakeup(rows=_due_reviews, task=STEP_TASK, claim_values=lambda: {"due_at": ClockTime() + _RETRY_AFTER})

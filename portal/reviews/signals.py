@@ -2,6 +2,8 @@
 
 from django.utils.translation import gettext_lazy as _
 
+from portal.base.restore import marking
+from portal.base.timers import timer_registry
 from portal.base.ui import nav
 from portal.base.ui.nav import NavEntry
 from portal.domain.mirror import freshness
@@ -21,6 +23,15 @@ nav.register(
         hidden_with=Permission.REVIEWS_VIEW,
     )
 )
-review_worker.register()
-reminding.register()
+timer_registry.register(
+    "reviews", review_worker.DUE.check_due, every=2.0, queue="bulk", due_rows=review_worker.DUE.querysets
+)
+timer_registry.register(
+    "review_reminders",
+    reminding.REMINDERS_DUE.check_due,
+    every=60.0,
+    queue="bulk",
+    due_rows=reminding.REMINDERS_DUE.querysets,
+)
+marking.register("reminders", reminding.mark_reminders_restored)
 freshness.register_footer("reviews", MirrorKind.MEMBERS)
