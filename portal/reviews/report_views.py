@@ -14,7 +14,7 @@ from tenants.roles import Permission
 from tenants.wording import coded_sentence
 
 
-def _finished(review_id: int) -> tuple[Review, StoredFile]:
+def _finished_or_404(review_id: int) -> tuple[Review, StoredFile]:
     review = queries.get(review_id)
     if review.state != State.FINISHED or review.file is None:
         raise Http404
@@ -22,9 +22,9 @@ def _finished(review_id: int) -> tuple[Review, StoredFile]:
 
 
 @tenant_view(Permission.REVIEWS_VIEW)
-def page(request: TenantRequest, review_id: int) -> HttpResponse:
+def report(request: TenantRequest, review_id: int) -> HttpResponse:
     """Show the report with its figures, its items for printing, and how to check its signature."""
-    review, _file = _finished(review_id)
+    review, _file = _finished_or_404(review_id)
     rows = Item.objects.filter(review=review).select_related("reviewer", "decided_by").order_by("name_key", "pk")
     items = queries.with_texts(list(rows[: signed_report.MAX_PRINTED]))
     counts = (review.report or {})["counts"]
@@ -40,9 +40,9 @@ def page(request: TenantRequest, review_id: int) -> HttpResponse:
 
 
 @tenant_view(Permission.REVIEWS_VIEW, is_file=True)
-def file(request: TenantRequest, review_id: int) -> HttpResponseBase:
+def report_file(request: TenantRequest, review_id: int) -> HttpResponseBase:
     """Send the report's signed file."""
-    review, kept = _finished(review_id)
+    review, kept = _finished_or_404(review_id)
     said = coded_sentence("review.downloaded", title=review.title)
     download_recorder(request, "review.downloaded", target=f"review:{review.pk}", summary=said, after={})()
     return store.download_response(request, kept, f"review-{review.pk}.zip")
