@@ -138,5 +138,8 @@ def _due_for_reminders() -> QuerySet[Review]:
 
 
 REMINDERS_DUE = TaskWakeup(
-    rows=_due_for_reminders, task=REMIND_TASK, claim_values=lambda: {"remind_at": ClockTime() + _REMIND_RETRY}, order=("remind_at",)
-)  # fmt: skip
+    rows=_due_for_reminders,
+    task=REMIND_TASK,
+    claim_values=lambda: {"remind_at": ClockTime() + _REMIND_RETRY},
+    order=("remind_at",),
+)
