@@ -12,7 +12,7 @@ from portal.base.ui.times import local
 from portal.domain.mirror import log_partitions
 from portal.domain.mirror.models import History
 from portal.reports import creating, scheduling
-from portal.reports.kinds.log_reports import doors_into
+from portal.reports.kinds.access import doors_into
 from portal.reports.models import Every, Report, Schedule
 from tests.support.areas import AreasDesk
 from tests.support.members import said

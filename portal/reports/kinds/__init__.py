@@ -7,7 +7,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from portal.reports.content import ReportContent
-from portal.reports.kinds import access, activities, log_reports
+from portal.reports.kinds import access, activities
 from portal.reports.models import Every, Report
 from tenants.roles import Permission
 
@@ -36,7 +36,7 @@ _ALL = (
         _("Week at a glance"),
         _("Entries, guests, alerts and staff’s actions, day by day."),
         frozenset({Permission.REPORTS_VIEW, Permission.LOGS_VIEW, Permission.ALERTS_VIEW}),
-        log_reports.week_at_a_glance,
+        activities.week_at_a_glance,
     ),
     ReportKind(
         "may_enter",
@@ -52,7 +52,7 @@ _ALL = (
         _("Who entered"),
         _("Everyone who used a door of an area, how often, first and last."),
         frozenset({Permission.REPORTS_VIEW, Permission.LOGS_VIEW, Permission.MEMBERS_VIEW}),
-        log_reports.who_entered,
+        access.who_entered,
         area_choice="may",
     ),
     ReportKind(

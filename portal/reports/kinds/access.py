@@ -1,4 +1,4 @@
-"""Reports about access rights: people with access to an area, and unused credentials and rights."""
+"""Reports about access: people with access to an area, people who entered, and unused credentials and rights."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -20,12 +20,28 @@ from portal.domain.mirror.models import Area, History, Member
 from portal.domain.rights import words
 from portal.reports import periods
 from portal.reports.content import CellValue, ReportContent, ReportTable, TableLine, lines_of_table
-from portal.reports.kinds.log_reports import MEMBER_COLUMNS, area_of, completeness, figure_of, is_complete, number_of
+from portal.reports.kinds.log_reports import (
+    MEMBER_COLUMNS,
+    area_of,
+    completeness,
+    figure_of,
+    is_complete,
+    name_guests,
+    number_of,
+    query_log,
+)
 from portal.reports.models import Report
 from portal.reports.periods import moment_text
 from tenants.scope import current_tenant_id
 
 _BATCH_SIZE = 1000
+# Who used a door in the period.
+_ENTRIES_SQL = """
+SELECT member_id, max(member_name), count(*), min(at), max(at) FROM {history}
+ WHERE tenant_id = %(tenant)s AND at >= %(since)s AND at < %(until)s AND category = ANY(%(used)s) AND member_id <> ''
+   AND NOT notified AND (%(doors)s::text[] IS NULL OR device_id = ANY(%(doors)s::text[]))
+ GROUP BY member_id ORDER BY count(*) DESC, member_id
+"""
 # Temporary tables of a report: who used which door, who used which area, and who has a right to which area.
 _TABLES_SQL = (
     """
@@ -226,3 +242,50 @@ def _values(report: Report, areas: Sequence[Area]) -> dict[str, Any]:
         "known": [EVERYWHERE, *(area.area_id for area in areas)],
         "areas": [area_id for area_id, _device_id in doors], "doors": [device_id for _area_id, device_id in doors],
     }  # fmt: skip
+
+
+def doors_into(area: Area) -> list[str]:
+    return [
+        device_id for device_id, found in directions_by_door([area]).items() if any(lead.is_inward for lead in found)
+    ]
+
+
+def who_entered(report: Report) -> ReportContent:
+    """Return who used a door (or a door into the area), the most frequent first. Empty if the area no longer exists."""
+    area, at_least = area_of(report), not is_complete(report.since, report.until)
+    chosen = bool(report.choices.get("area"))
+    doors = (doors_into(area) if area else []) if chosen else None
+    rows = query_log(_ENTRIES_SQL, report.since, report.until, doors=doors)
+    person = [pgettext("person", "Name"), _("Member code"), _("Group")]
+    columns = [*person, pgettext("log", "Entries"), _("First entry"), _("Last entry")]
+    note = _("By records of use at doors that lead into this area.") if chosen else _("By records of use at any door.")
+    gone = [_("This area is no longer there.")] if chosen and area is None else []
+    content = ReportContent(
+        title=_("Who entered"),
+        about=report.choices.get("area_name", "") or _("All doors"),
+        period=periods.period_text(report.since, report.until),
+        sheets=[ReportTable(pgettext("report", "By person"), columns, note)],
+        lines=(),
+        figures=[
+            figure_of(pgettext("report", "People"), len(rows), is_at_least=at_least),
+            figure_of(pgettext("log", "Entries"), sum(row[2] for row in rows), is_at_least=at_least),
+        ],
+        complete=[*gone, *completeness(report)],
+        is_partial=at_least or bool(gone),
+    )
+    content.lines = lines_of_table(0, _people(rows, content))
+    return content
+
+
+def _people(rows: Sequence[Any], content: ReportContent) -> Iterator[Sequence[CellValue]]:
+    for at in range(0, len(rows), _BATCH_SIZE):
+        some = rows[at : at + _BATCH_SIZE]
+        ids = [row[0] for row in some]
+        members = {each.member_id: each for each in Member.objects.filter(member_id__in=ids).only(*MEMBER_COLUMNS)}
+        guests = name_guests([each for each in ids if each not in members], content)
+        for member_id, name, count, first, last in some:
+            member = members.get(member_id)
+            known = (member.member_name, member.member_code, member.membergroup_name) if member else (name, "", "")
+            if member_id in guests:
+                known = (guests[member_id], "", _("Guest"))
+            yield [*known, count, moment_text(first), moment_text(last)]

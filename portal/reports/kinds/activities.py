@@ -1,33 +1,52 @@
-"""Reports about keys, guests, alerts and staff's actions."""
+"""Reports about keys, guests, alerts and staff's actions, and about all of them by day."""
 
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from datetime import timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
 from statistics import median
+from typing import Any
 
 from django.db.models import Count, Max, Min, QuerySet
+from django.db.models.functions import TruncDate
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
 from accessapi.overrides import States
+from portal.base.ui.times import TOKYO, local
 from portal.domain.alerts.models import Alert
 from portal.domain.alerts.texts import AlertTexts
 from portal.domain.keys import states
 from portal.domain.log import gaps
+from portal.domain.mirror.coverage import load_coverage
 from portal.domain.mirror.freshness import Freshness, describe_outdated, freshness_of
 from portal.domain.mirror.kinds import MirrorKind
 from portal.domain.mirror.models import Key, KeyBox
 from portal.domain.mirror.models.keys import KeyState
 from portal.domain.visits.models import Visit
 from portal.reports import periods
-from portal.reports.content import CellValue, ReportContent, ReportTable, TableLine, lines_of_table
+from portal.reports.content import (
+    CellValue,
+    ReportContent,
+    ReportFigure,
+    ReportTable,
+    TableLine,
+    lines_of_table,
+    number_in,
+)
 from portal.reports.kinds.log_reports import (
     before_portal_text,
     completeness,
     figure_of,
     is_complete,
+    is_covered,
+    monitored_since,
     name_guests,
+    number_of,
+    number_text,
+    query_log,
     unmonitored_text,
 )
 from portal.reports.models import Report
@@ -35,8 +54,18 @@ from portal.reports.periods import moment_text
 from tenants import sentences
 from tenants.audit_log.queries import acts
 from tenants.connections.titles import TITLES
+from tenants.models import current_tenant
 
 _BATCH_SIZE = 1000
+_SMALLEST_STEP = timedelta(microseconds=1)
+_ALERTS_COLUMN = 4  # the column of alerts in the week's table
+_BY_DAY_SQL = """
+SELECT (at AT TIME ZONE 'Asia/Tokyo')::date,
+       count(*) FILTER (WHERE category = ANY(%(used)s) AND member_id <> ''), count(*)
+  FROM {history}
+ WHERE tenant_id = %(tenant)s AND at >= %(since)s AND at < %(until)s AND NOT notified
+ GROUP BY 1
+"""
 # A placeholder for every value of a sentence, including plural counts.
 _PLACEHOLDER = 424242
 
@@ -265,3 +294,100 @@ def _action_text(action: str) -> str:
         return action
     said = str(sentences.TEXTS[action] % defaultdict(lambda: _PLACEHOLDER)).replace(str(_PLACEHOLDER), "…")
     return re.split(r"[:：]\s*…", said)[0]
+
+
+# The week
+
+
+def _at_least_or(n: int, unknown: str) -> str:
+    """Return "at least n", or `unknown` if n is 0."""
+    return number_text(n, is_at_least=True) if n else unknown
+
+
+@dataclass(frozen=True)
+class _DailyNumbers:
+    """Numbers for each day: entries, records, guests, alerts, staff's actions.
+
+    Uncertain numbers are texts: the log and alerts on days with gaps in the log, alerts before monitoring began, and
+    guests and actions before the tenant was created.
+    """
+
+    since: datetime
+    until: datetime
+
+    @cached_property
+    def rows(self) -> list[Sequence[CellValue]]:
+        log = {day: (used, records) for day, used, records in query_log(_BY_DAY_SQL, self.since, self.until)}
+        guests = self._count(Visit.objects.filter(arrived_at__isnull=False), "arrived_at")
+        alerts = self._count(Alert.objects.all(), "began_at")
+        staff = self._count(acts().filter(by__isnull=False), "act_at")
+        known, watched, begun = load_coverage(), monitored_since(), current_tenant().created_at
+        found: list[Sequence[CellValue]] = []
+        day, end = local(self.since).date(), local(self.until - _SMALLEST_STEP).date()
+        while day <= end:
+            since, until = periods.period_of_days(day, day)
+            whole = is_covered(known, max(since, self.since), min(until, self.until))
+            of_log = [each if whole else _at_least_or(each, _("not loaded")) for each in log.get(day, (0, 0))]
+            came = number_of(guests[day], is_at_least=not whole)  # arrivals are also set by the log
+            own = [
+                told if since >= begun else _at_least_or(each, _("not recorded"))
+                for told, each in ((came, guests[day]), (staff[day], staff[day]))
+            ]
+            if watched is None or watched >= until:
+                seen: CellValue = _at_least_or(alerts[day], _("not monitored"))
+            else:
+                seen = number_of(alerts[day], is_at_least=not whole or watched > since)
+            found.append([day.isoformat(), *of_log, own[0], seen, own[1]])
+            day += timedelta(days=1)
+        return found
+
+    def sum_of(self, column: int) -> int:
+        return sum(number_in(row[column]) or 0 for row in self.rows)
+
+    def is_doubtful(self, column: int) -> bool:
+        """Check whether a column may have more than its sum, because a day is uncertain."""
+        return any(not isinstance(row[column], int) for row in self.rows)
+
+    def _count(self, rows: Any, name: str) -> Counter[Any]:
+        wanted = {f"{name}__gte": self.since, f"{name}__lt": self.until}
+        found = rows.filter(**wanted).annotate(day=TruncDate(name, tzinfo=TOKYO)).order_by()
+        return Counter(dict(found.values_list("day").annotate(n=Count("pk"))))
+
+
+def week_at_a_glance(report: Report) -> ReportContent:
+    """Return the numbers of each day, and their sums compared with the period before."""
+    now, before = (
+        _DailyNumbers(report.since, report.until),
+        _DailyNumbers(report.since - (report.until - report.since), report.since),
+    )
+    columns = [
+        _("Day"),
+        pgettext("log", "Entries"),
+        _("Records"),
+        _("Guests arrived"),
+        _("Alerts"),
+        _("Staff’s actions"),
+    ]
+    return ReportContent(
+        title=_("Week at a glance"),
+        about="",
+        period=periods.period_text(report.since, report.until),
+        sheets=[ReportTable(_("Day by day"), columns, drawn=1)],
+        lines=lines_of_table(0, now.rows),
+        figures=[_figure_with_comparison(columns[place], place, now, before) for place in (1, 3, _ALERTS_COLUMN, 5)],
+        is_partial=any(now.is_doubtful(place) for place in range(1, len(columns))),
+        complete=[
+            *completeness(report),
+            *unmonitored_text(report.since, report.until),
+            *before_portal_text(report.since),
+        ],
+    )
+
+
+def _figure_with_comparison(label: str, column: int, now: _DailyNumbers, before: _DailyNumbers) -> ReportFigure:
+    """Return the sum of a column, compared with the period before if that is known."""
+    sums = [days.sum_of(column) for days in (now, before)]
+    doubts = [days.is_doubtful(column) for days in (now, before)]
+    told = [number_text(n, is_at_least=doubt) for n, doubt in zip(sums, doubts, strict=True)]
+    is_told = sums[1] or not doubts[1]
+    return ReportFigure(label, told[0], _("Time before: %(n)s") % {"n": told[1]} if is_told else "")
