@@ -15,8 +15,8 @@ from django.utils.translation import gettext_lazy as _
 from portal.base.ui.edit_conflicts import ConflictForm
 from portal.base.ui.times import local
 from portal.domain.mirror.models import Area
-from portal.reports import periods, scheduling
-from portal.reports.kinds import KINDS, ReportKind
+from portal.reports import periods
+from portal.reports.kinds import KINDS, ReportKind, may_see
 from portal.reports.models import Every, Report, Schedule
 from tenants.access import access_to
 from tenants.models import Staff, User, current_tenant
@@ -167,4 +167,4 @@ def staff_for(kind: ReportKind) -> list[User]:
     """Return the staff who may see reports of a kind now."""
     staff = Staff.objects.filter(is_active=True, user__is_active=True).select_related("user")
     tenant = current_tenant()
-    return [each.user for each in staff if scheduling.may_see(access_to(each.user, tenant), kind.name)]
+    return [each.user for each in staff if may_see(access_to(each.user, tenant), kind.name)]

@@ -26,7 +26,7 @@ from portal.domain.notifications.models import State
 from portal.reports import creating, kinds, periods
 from portal.reports.content import ReportHead
 from portal.reports.models import Every, Report, Schedule, Sending
-from tenants.access import Access, access_to
+from tenants.access import access_to
 from tenants.models import User, current_tenant
 
 RUN_TASK = "portal.reports.tasks.run"
@@ -97,14 +97,8 @@ def _send_once(report: Report, user: User) -> None:
         Sending.objects.filter(pk=row.pk).update(state=outcome.state, answer=outcome.answer)
 
 
-def may_see(access: Access | None, kind: str) -> bool:
-    """Check whether a person may see everything in reports of this kind now."""
-    needed = kinds.KINDS[kind].permissions
-    return access is not None and not access.support_session and all(access.can(each) for each in needed)
-
-
 def _try_send(report: Report, user: User) -> DeliveryOutcome:
-    if not may_see(access_to(user, current_tenant()), report.kind):
+    if not kinds.may_see(access_to(user, current_tenant()), report.kind):
         return delivery_outcomes.failed(NO_PERMISSION)
     with override(report.language):  # the language of the report's figures
         return mailing.send(_message(report, user))

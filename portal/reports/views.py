@@ -16,7 +16,7 @@ from portal.evidence import store
 from portal.reports import actions, creating, keeping, pdf_writing, scheduling
 from portal.reports.content import CellValue, ReportHead, ReportTable, number_in
 from portal.reports.forms import ChangeForm, RequestForm, ScheduleForm
-from portal.reports.kinds import KINDS, ReportKind
+from portal.reports.kinds import KINDS, ReportKind, may_see
 from portal.reports.lists import Reports, schedules
 from portal.reports.models import Every, Report, Schedule
 from tenants.access import TenantRequest, tenant_view
@@ -28,7 +28,7 @@ _PAGE = ("GET", "POST")
 
 def kind_or_404(request: TenantRequest, name: str) -> ReportKind:
     """Return a kind that the person may see. Raises Http404."""
-    if name not in KINDS or not scheduling.may_see(request.access, name):
+    if name not in KINDS or not may_see(request.access, name):
         raise Http404
     return KINDS[name]
 
@@ -43,7 +43,7 @@ def report_or_404(request: TenantRequest, pk: int) -> Report:
 @tenant_view(Permission.REPORTS_VIEW)
 def index(request: TenantRequest) -> HttpResponse:
     """Show the kinds of reports, the schedules, and the created reports."""
-    seen = [kind for kind in KINDS.values() if scheduling.may_see(request.access, kind.name)]
+    seen = [kind for kind in KINDS.values() if may_see(request.access, kind.name)]
     may_manage = request.access.can(Permission.REPORTS_MANAGE)
     context = {
         "kinds": seen,

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from portal.reports.content import ReportContent
 from portal.reports.kinds import access, activities
 from portal.reports.models import Every, Report
+from tenants.access import Access
 from tenants.roles import Permission
 
 
@@ -95,3 +96,9 @@ _ALL = (
 )
 
 KINDS: Mapping[str, ReportKind] = {kind.name: kind for kind in _ALL}
+
+
+def may_see(access: Access | None, kind: str) -> bool:
+    """Check whether a person may see everything in reports of this kind now."""
+    needed = KINDS[kind].permissions
+    return access is not None and not access.support_session and all(access.can(each) for each in needed)
