@@ -41,7 +41,7 @@ def create_schedule(
     """
     now = database_now()
     told = {"kind": kind, "choices": dict(choices), "every": every, "hour": hour, "recipients": list(recipients)}
-    told |= {"language": language, "by": by.user, "next_at": periods.next_run(every, hour, now)}
+    told |= {"language": language, "by": by.user, "next_at": scheduling.next_run(every, hour, now)}
     with transaction.atomic():
         schedule, is_new = Schedule.objects.get_or_create(nonce=nonce, defaults=told)
         if is_new:

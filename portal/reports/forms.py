@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from portal.base.ui.edit_conflicts import ConflictForm
 from portal.base.ui.times import local
 from portal.domain.mirror.models import Area
-from portal.reports import periods
+from portal.reports import periods, scheduling
 from portal.reports.kinds import KINDS, ReportKind, may_see
 from portal.reports.models import Every, Report, Schedule
 from tenants.access import access_to
@@ -69,7 +69,7 @@ class RequestForm(_ChoicesForm):
         if kind.is_as_of_now:
             del self.fields["first"], self.fields["last"]
         else:
-            since, until = periods.last_period(kind.every, timezone.now())
+            since, until = scheduling.last_period(kind.every, timezone.now())
             self.fields["first"].initial = local(since).date()
             self.fields["last"].initial = local(until).date() - timedelta(days=1)
 

@@ -4,7 +4,7 @@ After missed runs, only the latest period is created automatically. The others a
 requested. Permissions are checked when mails are sent: people without the role or permission get none.
 """
 
-from datetime import datetime, timedelta
+from datetime import date, datetime, time, timedelta
 
 from django.conf import settings
 from django.core.mail import EmailMessage
@@ -20,12 +20,14 @@ from portal.base.timers import task_queue, timer_registry
 from portal.base.timers.clock import ClockTime, database_now
 from portal.base.timers.scaled_pauses import scaled_seconds
 from portal.base.timers.timer_registry import TaskWakeup
+from portal.base.ui.times import TOKYO, local
 from portal.domain.notifications import delivery_outcomes, mailing
 from portal.domain.notifications.delivery_outcomes import DeliveryOutcome
 from portal.domain.notifications.models import State
-from portal.reports import creating, kinds, periods
+from portal.reports import creating, kinds
 from portal.reports.content import ReportHead
 from portal.reports.models import Every, Report, Schedule, Sending
+from portal.reports.periods import period_of_days
 from tenants.access import access_to
 from tenants.models import User, current_tenant
 
@@ -34,6 +36,35 @@ RUN_TASK = "portal.reports.tasks.run"
 NO_PERMISSION = "no permission"
 _RETRY_AFTER = timedelta(minutes=3)
 _SOON = timedelta(minutes=1)
+_DAY = timedelta(days=1)
+
+
+def last_period(every: Every, at: datetime) -> tuple[datetime, datetime]:
+    """Return the last week (from Monday) or month that ended by this moment, as [since, until)."""
+    end = start_of(every, local(at).date())
+    return period_of_days(start_of(every, end - _DAY), end - _DAY)
+
+
+def start_of(every: Every, day: date) -> date:
+    """Return the first day of a day's week or month."""
+    return day.replace(day=1) if every == Every.MONTH else day - _DAY * day.weekday()
+
+
+def next_run(every: Every, hour: int, after: datetime) -> datetime:
+    """Return the first moment after `after` at which a period has ended and its report is due."""
+    begin = start_of(every, local(after).date())
+    while (run := datetime.combine(begin, time(hour), TOKYO)) <= after:
+        begin = start_of(every, begin + _DAY * (31 if every == Every.MONTH else 7))
+    return run
+
+
+def count_between(every: Every, since: datetime, until: datetime) -> int:
+    """Return the number of periods between two period starts."""
+    count, begin, end = 0, local(since).date(), local(until).date()
+    while begin < end:
+        begin = start_of(every, begin + _DAY * (31 if every == Every.MONTH else 7))
+        count += 1
+    return count
 
 
 def wake(schedule: Schedule) -> None:
@@ -50,27 +81,27 @@ def run_schedule(schedule_id: int) -> None:
             return
         due = database_now() - timedelta(hours=schedule.hour)
         # Periods that ended before the schedule was created are no missed runs; `send_now` requests them.
-        if periods.last_period(Every(schedule.every), due)[1] > schedule.made_at:
+        if last_period(Every(schedule.every), due)[1] > schedule.made_at:
             request_report(schedule, due)
     made = Report.objects.filter(schedule=schedule, made_at__isnull=False).order_by("-since").first()
     reached = made is None or _notify(made)
     waits = not reached or Report.objects.filter(schedule=schedule, due_at__isnull=False).exists()
     after = database_now()
-    next_at = after + _SOON if waits else periods.next_run(Every(schedule.every), schedule.hour, after)
+    next_at = after + _SOON if waits else next_run(Every(schedule.every), schedule.hour, after)
     Schedule.objects.filter(pk=schedule.pk, ended_at=None).update(next_at=next_at)
 
 
 def request_report(schedule: Schedule, at: datetime) -> Report:
     """Return the report of the period before this moment; request it if it does not exist."""
     every = Every(schedule.every)
-    since, until = periods.last_period(every, at)
+    since, until = last_period(every, at)
     told = {
         "kind": schedule.kind, "choices": schedule.choices, "language": schedule.language, "until": until,
         "by": schedule.by, "recipients": schedule.recipients, "due_at": database_now(),
     }  # fmt: skip
     last = Report.objects.filter(schedule=schedule).order_by("-since").first()
     if last is not None:
-        told["missed"] = max(periods.count_between(every, last.since, since) - 1, 0)
+        told["missed"] = max(count_between(every, last.since, since) - 1, 0)
     report, is_new = Report.objects.get_or_create(schedule=schedule, since=since, defaults=told)
     if is_new:
         creating.wake(report)
@@ -119,7 +150,7 @@ def mark_restored(found_at: datetime) -> int:
     """Treat reports that were due before a restore as created and sent. People can still request or send them."""
     rows = Schedule.objects.filter(ended_at=None, next_at__lte=found_at)
     for schedule in rows:
-        schedule.next_at = periods.next_run(Every(schedule.every), schedule.hour, found_at)
+        schedule.next_at = next_run(Every(schedule.every), schedule.hour, found_at)
         schedule.save(update_fields=["next_at"])
     for report in Report.objects.filter(schedule__ended_at=None, schedule__isnull=False):
         told = [Sending(report=report, user_id=each, state=State.UNCERTAIN) for each in report.recipients]

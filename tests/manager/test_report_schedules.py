@@ -113,8 +113,8 @@ def test_who_is_added_later_is_told_once_and_nobody_twice(desk):
 
 def test_a_week_begins_on_monday_and_is_due_on_the_next(desk):
     at = datetime(2026, 11, 25, 12, tzinfo=TOKYO)
-    since, until = periods.last_period(Every.WEEK, at)
+    since, until = scheduling.last_period(Every.WEEK, at)
     assert periods.period_text(since, until) == "2026-11-16 – 2026-11-22"
-    assert periods.next_run(Every.WEEK, 7, at) == datetime(2026, 11, 30, 7, tzinfo=TOKYO)
-    assert periods.next_run(Every.MONTH, 7, at) == datetime(2026, 12, 1, 7, tzinfo=TOKYO)
-    assert periods.period_text(*periods.last_period(Every.MONTH, at)) == "2026-10-01 – 2026-10-31"
+    assert scheduling.next_run(Every.WEEK, 7, at) == datetime(2026, 11, 30, 7, tzinfo=TOKYO)
+    assert scheduling.next_run(Every.MONTH, 7, at) == datetime(2026, 12, 1, 7, tzinfo=TOKYO)
+    assert periods.period_text(*scheduling.last_period(Every.MONTH, at)) == "2026-10-01 – 2026-10-31"
