@@ -27,7 +27,7 @@ def request_report(
         if is_new:
             after = {"period": periods.period_text(since, until)}
             _record(by, report, coded_sentence("report.asked", kind=title_of(kind)), after=after)
-            creating.wake(report)
+            creating.wake_for_report(report)
     return report
 
 
@@ -79,10 +79,10 @@ def send_now(*, schedule: Schedule, by: Requester) -> Report:
     """Create the report of the last period, notify recipients who were not notified yet, and return the report."""
     with transaction.atomic():
         locked = Schedule.objects.select_for_update(of=("self",), no_key=True).select_related("by").get(pk=schedule.pk)
-        report = scheduling.request_report(locked, database_now())
+        report = scheduling.request_scheduled_report(locked, database_now())
         Report.objects.filter(pk=report.pk).update(recipients=locked.recipients)
         Schedule.objects.filter(pk=schedule.pk, ended_at=None).update(next_at=ClockTime())
-        scheduling.wake(schedule)
+        scheduling.wake_for_schedule(schedule)
         _record(by, schedule, coded_sentence("report.sent_now", kind=title_of(schedule.kind)))
     return report
 

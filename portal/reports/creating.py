@@ -15,9 +15,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 
 from portal.base.files.writing import XLSX_TYPE
-from portal.base.timers import task_queue, timer_registry
+from portal.base.timers import task_queue
 from portal.base.timers.clock import ClockTime, database_now
-from portal.base.timers.scaled_pauses import scaled_seconds
 from portal.base.timers.timer_registry import TaskWakeup
 from portal.evidence import store
 from portal.evidence.models import StoredFile
@@ -33,7 +32,7 @@ MAX_PAGE_LINES = 50
 _RETRY_AFTER = timedelta(minutes=6)
 
 
-def wake(report: Report) -> None:
+def wake_for_report(report: Report) -> None:
     """Wake a worker for the report after the transaction."""
     task_queue.enqueue_after_commit(CREATE_TASK, report.tenant_id, report.pk)
 
@@ -98,19 +97,17 @@ def _read_lines(file: StoredFile) -> Iterator[TableLine]:
 def load_lines(report: Report) -> list[tuple[list[Sequence[CellValue]], int]]:
     """Return the first lines of each table of a created report, and how many more there are.
 
-    Raises store.Unreadable.
+    Raises store.FileUnreadable.
     """
     if report.file is None:
         return []
     return [(rows, left) for rows, left in json.loads(b"".join(store.read_file(report.file)))]
 
 
-def _due() -> QuerySet[Report]:
+def _due_reports() -> QuerySet[Report]:
     return Report.objects_across_tenants.filter(due_at__lte=ClockTime())
 
 
-DUE = TaskWakeup(rows=_due, task=CREATE_TASK, claim_values=lambda: {"due_at": ClockTime() + _RETRY_AFTER})
-
-
-def register() -> None:
-    timer_registry.register("reports", DUE.check_due, every=scaled_seconds(5), queue="bulk", due_rows=DUE.querysets)
+REPORTS_DUE = TaskWakeup(
+    rows=_due_reports, task=CREATE_TASK, claim_values=lambda: {"due_at": ClockTime() + _RETRY_AFTER}
+)

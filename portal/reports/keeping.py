@@ -5,12 +5,10 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from portal.base.timers import rounds
 from portal.base.timers.clock import ClockTime
 from portal.evidence import store
 from portal.evidence.models import StoredFile
 from portal.reports.models import Report
-from portal.today import erasing
 from tenants import audit
 from tenants.models import Tenant
 from tenants.wording import coded_sentence
@@ -27,7 +25,7 @@ def delete_guest_files(before: datetime) -> None:
     store.schedule_deletion(StoredFile.objects.filter(pk__in=files))
 
 
-def delete_old(tenant: Tenant) -> int:
+def delete_old_reports(tenant: Tenant) -> int:
     """Delete the tenant's old reports. Return their number."""
     with transaction.atomic():
         rows = Report.objects.filter(_is_old())
@@ -52,10 +50,6 @@ def _is_old() -> Q:
     return Q(asked_at__lt=ClockTime() - timedelta(days=RETENTION_DAYS), due_at=None)
 
 
-def _old() -> list[QuerySet[Report]]:
+def old_reports() -> list[QuerySet[Report]]:
+    """Return the old reports of all tenants."""
     return [Report.objects_across_tenants.filter(_is_old())]
-
-
-def register() -> None:
-    erasing.subscribe(delete_guest_files)
-    rounds.register("old_reports", rounds.tenant_steps(_old, delete_old), every=3600.0, queue="bulk")

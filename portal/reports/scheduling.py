@@ -15,10 +15,8 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
-from portal.base.restore import marking
-from portal.base.timers import task_queue, timer_registry
+from portal.base.timers import task_queue
 from portal.base.timers.clock import ClockTime, database_now
-from portal.base.timers.scaled_pauses import scaled_seconds
 from portal.base.timers.timer_registry import TaskWakeup
 from portal.base.ui.times import TOKYO, local
 from portal.domain.notifications import delivery_outcomes, mailing
@@ -34,7 +32,7 @@ from tenants.models import User, current_tenant
 RUN_TASK = "portal.reports.tasks.run"
 # The answer of a sending to a person who may no longer see the report.
 NO_PERMISSION = "no permission"
-_RETRY_AFTER = timedelta(minutes=3)
+_SCHEDULE_RETRY = timedelta(minutes=3)
 _SOON = timedelta(minutes=1)
 _DAY = timedelta(days=1)
 
@@ -67,7 +65,7 @@ def count_between(every: Every, since: datetime, until: datetime) -> int:
     return count
 
 
-def wake(schedule: Schedule) -> None:
+def wake_for_schedule(schedule: Schedule) -> None:
     """Wake a worker for the schedule after the transaction."""
     task_queue.enqueue_after_commit(RUN_TASK, schedule.tenant_id, schedule.pk)
 
@@ -82,7 +80,7 @@ def run_schedule(schedule_id: int) -> None:
         due = database_now() - timedelta(hours=schedule.hour)
         # Periods that ended before the schedule was created are no missed runs; `send_now` requests them.
         if last_period(Every(schedule.every), due)[1] > schedule.made_at:
-            request_report(schedule, due)
+            request_scheduled_report(schedule, due)
     made = Report.objects.filter(schedule=schedule, made_at__isnull=False).order_by("-since").first()
     reached = made is None or _notify(made)
     waits = not reached or Report.objects.filter(schedule=schedule, due_at__isnull=False).exists()
@@ -91,7 +89,7 @@ def run_schedule(schedule_id: int) -> None:
     Schedule.objects.filter(pk=schedule.pk, ended_at=None).update(next_at=next_at)
 
 
-def request_report(schedule: Schedule, at: datetime) -> Report:
+def request_scheduled_report(schedule: Schedule, at: datetime) -> Report:
     """Return the report of the period before this moment; request it if it does not exist."""
     every = Every(schedule.every)
     since, until = last_period(every, at)
@@ -104,7 +102,7 @@ def request_report(schedule: Schedule, at: datetime) -> Report:
         told["missed"] = max(count_between(every, last.since, since) - 1, 0)
     report, is_new = Report.objects.get_or_create(schedule=schedule, since=since, defaults=told)
     if is_new:
-        creating.wake(report)
+        creating.wake_for_report(report)
     return report
 
 
@@ -158,17 +156,13 @@ def mark_restored(found_at: datetime) -> int:
     return len(rows)
 
 
-def _due() -> QuerySet[Schedule]:
+def _due_schedules() -> QuerySet[Schedule]:
     return Schedule.objects_across_tenants.filter(next_at__lte=ClockTime(), ended_at=None)
 
 
-DUE = TaskWakeup(
-    rows=_due, task=RUN_TASK, claim_values=lambda: {"next_at": ClockTime() + _RETRY_AFTER}, order=("next_at",)
+SCHEDULES_DUE = TaskWakeup(
+    rows=_due_schedules,
+    task=RUN_TASK,
+    claim_values=lambda: {"next_at": ClockTime() + _SCHEDULE_RETRY},
+    order=("next_at",),
 )
-
-
-def register() -> None:
-    marking.register("reports", mark_restored)
-    timer_registry.register(
-        "report_schedules", DUE.check_due, every=scaled_seconds(30), queue="bulk", due_rows=DUE.querysets
-    )
