@@ -20,7 +20,7 @@ from portal.base.timers.clock import ClockTime, database_now
 from portal.base.timers.timer_registry import TaskWakeup
 from portal.evidence import store
 from portal.evidence.models import StoredFile
-from portal.reports import kinds, workbook_writing
+from portal.reports import kinds
 from portal.reports.content import CellValue, TableLine
 from portal.reports.models import Report
 from portal.reports.periods import moment_text
@@ -62,7 +62,7 @@ def create(report_id: int) -> None:
 
 def _write_files(report: Report) -> dict[str, Any]:
     """Write the lines to the store, then the page's lines and the files from them. Return the new values of the row."""
-    from portal.reports import pdf_writing  # its import is slow, and few processes need it
+    from portal.reports import pdf_writing, workbook_writing  # their import is slow, and few processes need it
 
     with store.FileWriter() as lines:
         content = kinds.KINDS[report.kind].create_content(report)

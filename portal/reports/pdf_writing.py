@@ -12,7 +12,7 @@ from portal.base.files import fonts
 from portal.reports.content import CellValue, ReportHead, TableLine, number_in
 
 # The most lines of a table in the PDF: about 600 lines take a second. The workbook has all lines.
-MAX_LINES = 5000
+MAX_PDF_LINES = 5000
 # The most narrow characters of a page's head, which is two lines.
 _MAX_BRIEF = 320
 # The most bars: more would be too close together to be read.
@@ -59,7 +59,7 @@ def draw_pdf(head: ReportHead, lines: Iterable[TableLine], *, tenant: str, made:
     pdf.set_title(f"{head.title} {head.period}")
     pdf.add_page()
     _draw_first_page(pdf, head)
-    waiting = lines_by_table(lines, len(head.sheets), MAX_LINES)
+    waiting = lines_by_table(lines, len(head.sheets), MAX_PDF_LINES)
     for sheet, (rows, left) in zip(head.sheets, waiting, strict=True):
         pdf.ln(3)
         pdf.set_font(fonts.FONT_FAMILY, size=11)

@@ -14,7 +14,7 @@ from portal.base.files.writing import text_cell
 from portal.reports.content import ReportHead, ReportTable, TableLine
 
 # The most lines of a sheet in this file format; further lines go to another sheet.
-MAX_LINES = 1_000_000
+MAX_SHEET_LINES = 1_000_000
 _MAX_TITLE = 31
 
 
@@ -28,9 +28,9 @@ def write_workbook(head: ReportHead, lines: Iterable[TableLine], *, tenant: str,
     counts = [0] * len(begun)
     for number, cells in lines:
         counts[number] += 1
-        if counts[number] % MAX_LINES == 0:
+        if counts[number] % MAX_SHEET_LINES == 0:
             table = head.sheets[number]
-            begun[number] = _add_sheet(book, f"{table.title} {counts[number] // MAX_LINES + 1}", table)
+            begun[number] = _add_sheet(book, f"{table.title} {counts[number] // MAX_SHEET_LINES + 1}", table)
         begun[number].append([text_cell(begun[number], cell) for cell in cells])
     target: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115 - closed by the caller
     book.save(target)
