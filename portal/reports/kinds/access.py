@@ -18,7 +18,6 @@ from portal.domain.mirror.freshness import Freshness, describe_outdated, freshne
 from portal.domain.mirror.kinds import MirrorKind
 from portal.domain.mirror.models import Area, History, Member
 from portal.domain.rights import words
-from portal.reports import periods
 from portal.reports.content import CellValue, ReportContent, ReportTable, TableLine, lines_of_table
 from portal.reports.kinds.log_reports import (
     MEMBER_COLUMNS,
@@ -31,7 +30,7 @@ from portal.reports.kinds.log_reports import (
     query_log,
 )
 from portal.reports.models import Report
-from portal.reports.periods import moment_text
+from portal.reports.periods import moment_text, period_text
 from tenants.scope import current_tenant_id
 
 _BATCH_SIZE = 1000
@@ -146,7 +145,7 @@ def unused_access(report: Report) -> ReportContent:
     content = ReportContent(
         title=_("Unused credentials and rights"),
         about="",
-        period=periods.period_text(report.since, report.until),
+        period=period_text(report.since, report.until),
         sheets=[
             ReportTable(_("Credentials that opened nothing"), [*person, _("Credentials"), _("Last used")]),
             ReportTable(_("Rights by area"), [_("Area"), _("May enter"), _("Used it"), _("Did not use it")]),
@@ -263,7 +262,7 @@ def who_entered(report: Report) -> ReportContent:
     content = ReportContent(
         title=_("Who entered"),
         about=report.choices.get("area_name", "") or _("All doors"),
-        period=periods.period_text(report.since, report.until),
+        period=period_text(report.since, report.until),
         sheets=[ReportTable(pgettext("report", "By person"), columns, note)],
         lines=(),
         figures=[

@@ -26,7 +26,6 @@ from portal.domain.mirror.kinds import MirrorKind
 from portal.domain.mirror.models import Key, KeyBox
 from portal.domain.mirror.models.keys import KeyState
 from portal.domain.visits.models import Visit
-from portal.reports import periods
 from portal.reports.content import (
     CellValue,
     ReportContent,
@@ -50,7 +49,7 @@ from portal.reports.kinds.log_reports import (
     unmonitored_text,
 )
 from portal.reports.models import Report
-from portal.reports.periods import moment_text
+from portal.reports.periods import moment_text, period_of_days, period_text
 from tenants import sentences
 from tenants.audit_log.queries import acts
 from tenants.connections.titles import TITLES
@@ -154,7 +153,7 @@ def guests(report: Report) -> ReportContent:
     return ReportContent(
         title=_("Guests"),
         about="",
-        period=periods.period_text(report.since, report.until),
+        period=period_text(report.since, report.until),
         sheets=[
             ReportTable(
                 _("Visits"),
@@ -223,7 +222,7 @@ def alerts(report: Report) -> ReportContent:
     return ReportContent(
         title=_("Alerts"),
         about="",
-        period=periods.period_text(report.since, report.until),
+        period=period_text(report.since, report.until),
         sheets=[ReportTable(_("By kind"), kinds), ReportTable(_("All alerts"), each)],
         lines=_alerts(by_kind, rows, said),
         figures=[
@@ -267,7 +266,7 @@ def staff(report: Report) -> ReportContent:
     return ReportContent(
         title=_("Staff’s actions"),
         about="",
-        period=periods.period_text(report.since, report.until),
+        period=period_text(report.since, report.until),
         sheets=[ReportTable(_("By person and action"), columns)],
         lines=lines_of_table(
             0,
@@ -325,7 +324,7 @@ class _DailyNumbers:
         found: list[Sequence[CellValue]] = []
         day, end = local(self.since).date(), local(self.until - _SMALLEST_STEP).date()
         while day <= end:
-            since, until = periods.period_of_days(day, day)
+            since, until = period_of_days(day, day)
             whole = is_covered(known, max(since, self.since), min(until, self.until))
             of_log = [each if whole else _at_least_or(each, _("not loaded")) for each in log.get(day, (0, 0))]
             came = number_of(guests[day], is_at_least=not whole)  # arrivals are also set by the log
@@ -371,7 +370,7 @@ def week_at_a_glance(report: Report) -> ReportContent:
     return ReportContent(
         title=_("Week at a glance"),
         about="",
-        period=periods.period_text(report.since, report.until),
+        period=period_text(report.since, report.until),
         sheets=[ReportTable(_("Day by day"), columns, drawn=1)],
         lines=lines_of_table(0, now.rows),
         figures=[_figure_with_comparison(columns[place], place, now, before) for place in (1, 3, _ALERTS_COLUMN, 5)],
