@@ -8,7 +8,6 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.base.timers.clock import ClockTime, database_now
 from portal.domain.alerts.kinds import AlertKind, Observation, RuleSetting, RuleValues, tenants_having
-from portal.domain.alerts.kinds import register as add
 from portal.domain.alerts.models import Severity
 from portal.evidence import fetching
 from portal.evidence.models import Item
@@ -28,17 +27,14 @@ def _unsaved_items(rules: Collection[RuleValues]) -> QuerySet[Item]:
     return rows.filter(expires_at__gt=ClockTime(), expires_at__lt=before)
 
 
-def register() -> None:
-    add(
-        AlertKind(
-            name="evidence",
-            message=_(
-                "Incident %(number)s has video or pictures that are not saved yet. The service deletes them within"
-                " %(days)s days."
-            ),
-            severity=Severity.WARNING,
-            settings=(RuleSetting("left", _("Days before"), 14, 1, 60, is_stricter_when_larger=True),),
-            find_current=_expiring_incidents,
-            tenants_to_check=tenants_having(_unsaved_items),
-        )
-    )
+EXPIRING_EVIDENCE = AlertKind(
+    name="evidence",
+    message=_(
+        "Incident %(number)s has video or pictures that are not saved yet. The service deletes them within"
+        " %(days)s days."
+    ),
+    severity=Severity.WARNING,
+    settings=(RuleSetting("left", _("Days before"), 14, 1, 60, is_stricter_when_larger=True),),
+    find_current=_expiring_incidents,
+    tenants_to_check=tenants_having(_unsaved_items),
+)

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from portal.evidence import store
 from portal.evidence.models import StoredFile
-from tenants.backup import dependencies
 from tenants.backup.comparison import join_names
 from tenants.backup.reading import RowReader
 from tenants.scope import across_tenants
@@ -35,7 +34,3 @@ class EvidenceFiles:
 
     def summary(self) -> str:
         return f"Its {len(self._sizes):,} evidence files are in the store."
-
-
-def register() -> None:
-    dependencies.register(EvidenceFiles)

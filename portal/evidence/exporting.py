@@ -174,4 +174,6 @@ def _due() -> QuerySet[Export]:
     return Export.objects_across_tenants.filter(due_at__lte=ClockTime())
 
 
-DUE = TaskWakeup(rows=_due, task="portal.evidence.tasks.export", claim_values=lambda: {"due_at": ClockTime() + _LEASE})
+EXPORTS_DUE = TaskWakeup(
+    rows=_due, task="portal.evidence.tasks.export", claim_values=lambda: {"due_at": ClockTime() + _LEASE}
+)

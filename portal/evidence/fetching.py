@@ -189,4 +189,6 @@ def _due() -> QuerySet[Item]:
 
 
 # If a worker dies, the item is due again after the lease, which is longer than the task's time limit.
-DUE = TaskWakeup(rows=_due, task="portal.evidence.tasks.fetch", claim_values=lambda: {"due_at": ClockTime() + _LEASE})
+MEDIA_DUE = TaskWakeup(
+    rows=_due, task="portal.evidence.tasks.fetch", claim_values=lambda: {"due_at": ClockTime() + _LEASE}
+)

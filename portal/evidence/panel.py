@@ -4,7 +4,6 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
-from portal.base.ui import panels
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 
@@ -27,8 +26,3 @@ def _draw_link(request: TenantRequest, href: str) -> SafeString:
     if not request.access.can(Permission.EVIDENCE_MAKE):
         return SafeString("")
     return render_to_string("evidence/add.html", {"href": href}, request)
-
-
-def register() -> None:
-    panels.register("record", draw_record_link)
-    panels.register("access_check", draw_check_link)

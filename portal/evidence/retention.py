@@ -112,6 +112,6 @@ def _due() -> QuerySet[Incident]:
 
 
 # If a worker did not finish, the incident is due again an hour later.
-DUE = TaskWakeup(
+INCIDENTS_DUE = TaskWakeup(
     rows=_due, task="portal.evidence.tasks.delete", claim_values=lambda: {"due_at": ClockTime() + timedelta(hours=1)}
 )

@@ -24,7 +24,6 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, StreamingHttpResponse
 from django.utils.http import content_disposition_header
 
-from portal.base.timers import timer_registry
 from portal.base.timers.clock import ClockTime, database_now
 from portal.base.timers.timer_registry import DueRows
 from portal.evidence.models import StoredFile
@@ -165,7 +164,7 @@ def _to_delete() -> QuerySet[StoredFile]:
 
 def delete_due() -> int:
     """Delete the due files of all tenants. Return their number."""
-    return sum(_delete(row) for batch in _DUE.claim_batches() for row in batch)
+    return sum(_delete(row) for batch in FILES_DUE.claim_batches() for row in batch)
 
 
 def _delete(row: StoredFile) -> bool:
@@ -180,14 +179,10 @@ def _delete(row: StoredFile) -> bool:
     return True
 
 
-_DUE: DueRows[StoredFile] = DueRows(
+FILES_DUE: DueRows[StoredFile] = DueRows(
     rows=_to_delete,
     claim_values=lambda: {"delete_at": ClockTime() + _DELETE_AGAIN},
     columns=("path",),
     order=("delete_at",),
     batch_size=_AT_ONCE,
 )
-
-
-def register() -> None:
-    timer_registry.register("evidence_files", delete_due, every=60.0, queue="bulk", due_rows=_DUE.querysets)
