@@ -41,7 +41,7 @@ def open_incident(*, title: str, began_at: datetime, ended_at: datetime | None, 
 def edit(*, incident: Incident, title: str, began_at: datetime, ended_at: datetime | None, by: Requester) -> None:
     """Change the title and times of an open incident. Raises NotDone if it is closed or on legal hold."""
     with transaction.atomic():
-        row = rules.lock(incident.pk, "edit")
+        row = rules.lock_incident(incident.pk, "edit")
         before = _audited_incident(row)
         row.title, row.began_at, row.ended_at = title, began_at, ended_at
         row.save(update_fields=["title", "began_at", "ended_at"])
@@ -55,7 +55,7 @@ def add_items(*, incident: Incident, items: Iterable[Item], by: Requester, fetch
     """
     items = list(items)
     with transaction.atomic():
-        rules.lock(incident.pk, "add")
+        rules.lock_incident(incident.pk, "add")
         known = set(incident.items.values_list("kind", "reference"))
         fresh = list({(item.kind, item.reference): item for item in items}.items())
         added = [item for key, item in fresh if key not in known]
@@ -82,7 +82,7 @@ def request_fetch(*, incident: Incident, items: QuerySet[Item], by: Requester) -
     """Request video and pictures that are not in the store yet. Return their number."""
     missing = items.filter(incident=incident, media__in=Item.NOT_SAVED)
     with transaction.atomic():
-        rules.lock(incident.pk, "fetch")
+        rules.lock_incident(incident.pk, "fetch")
         found = list(missing.values_list("pk", flat=True))
         if found:
             _request(Item.objects.filter(pk__in=found))
@@ -96,7 +96,7 @@ def remove_item(*, incident: Incident, item: Item, by: Requester) -> None:
     Raises NotDone if the incident is closed or on legal hold.
     """
     with transaction.atomic():
-        rules.lock(incident.pk, "remove")
+        rules.lock_incident(incident.pk, "remove")
         deleted, _rows = incident.items.filter(pk=item.pk).delete()
         if not deleted:
             return
@@ -111,7 +111,7 @@ def close(*, incident: Incident, keep_until: date, by: Requester) -> None:
     Raises NotDone if it is closed, or on legal hold, because missing video would be lost.
     """
     with transaction.atomic():
-        row = rules.lock(incident.pk, "close")
+        row = rules.lock_incident(incident.pk, "close")
         row.closed_by, row.closed_at, row.keep_until = by.user, database_now(), keep_until
         row.due_at = datetime.combine(keep_until + timedelta(days=1), time(), TOKYO)
         row.save(update_fields=["closed_by", "closed_at", "keep_until", "due_at"])
@@ -121,7 +121,7 @@ def close(*, incident: Incident, keep_until: date, by: Requester) -> None:
 def reopen(*, incident: Incident, by: Requester) -> None:
     """Reopen a closed incident. This is also possible on legal hold, because it only keeps more."""
     with transaction.atomic():
-        row = rules.lock(incident.pk, "reopen")
+        row = rules.lock_incident(incident.pk, "reopen")
         row.closed_by, row.closed_at, row.keep_until, row.due_at = None, None, None, None
         row.save(update_fields=["closed_by", "closed_at", "keep_until", "due_at"])
         _audit(row, by, "incident.reopened")
@@ -130,7 +130,7 @@ def reopen(*, incident: Incident, by: Requester) -> None:
 def add_hold(*, incident: Incident, reason: str, by: Requester) -> LegalHold:
     """Add a legal hold to an incident. Until all its holds have ended, nothing can be removed from it."""
     with transaction.atomic():
-        rules.lock(incident.pk, "hold")
+        rules.lock_incident(incident.pk, "hold")
         held = LegalHold.objects.create(incident=incident, reason=reason, by=by.user)
         _audit(incident, by, "incident.held", after={"hold": held.pk, "reason": reason})
     return held
@@ -139,7 +139,7 @@ def add_hold(*, incident: Incident, reason: str, by: Requester) -> LegalHold:
 def end_hold(*, incident: Incident, hold: LegalHold, by: Requester) -> None:
     """End one hold of an incident; the others stay. Raises NotDone if it has ended already."""
     with transaction.atomic():
-        rules.lock(incident.pk, "end_hold")
+        rules.lock_incident(incident.pk, "end_hold")
         active = incident.holds.filter(pk=hold.pk, ended_at=None)
         if not active.update(ended_by=by.user, ended_at=ClockTime()):
             raise NotDone("ended")
@@ -150,7 +150,7 @@ def end_hold(*, incident: Incident, hold: LegalHold, by: Requester) -> None:
 def request_export(*, incident: Incident, by: Requester) -> Export:
     """Request a signed export of an incident. Return the person's export that is being created, if there is one."""
     with transaction.atomic():
-        rules.lock(incident.pk, "export")
+        rules.lock_incident(incident.pk, "export")
         if running := incident.exports.filter(due_at__isnull=False, asked_by=by.user).first():
             return running
         export = Export.objects.create(

@@ -27,19 +27,19 @@ from tenants.wording import coded_sentence
 def delete(*, incident: Incident, by: Requester) -> None:
     """Delete a closed incident before its time. Raises NotDone if it is open or on hold."""
     with transaction.atomic():
-        _delete(rules.lock(incident.pk, "delete"), by=by.audit_author)
+        _delete_incident(rules.lock_incident(incident.pk, "delete"), by=by.audit_author)
 
 
 def delete_expired(incident_id: int) -> None:
     """Delete an incident of the tenant in scope after its retention time."""
     with contextlib.suppress(rules.NotDone), transaction.atomic():
-        row = rules.lock(incident_id, "delete")
+        row = rules.lock_incident(incident_id, "delete")
         if row.keep_until is not None and row.keep_until < _today():
             tenant = Tenant.objects.get(pk=row.tenant_id)
-            _delete(row, by={"tenant": tenant, "by": None, "by_label": "retention"})
+            _delete_incident(row, by={"tenant": tenant, "by": None, "by_label": "retention"})
 
 
-def _delete(incident: Incident, *, by: Any) -> None:
+def _delete_incident(incident: Incident, *, by: Any) -> None:
     """Delete an incident with its files. The audit log keeps the numbers and the digest of each file."""
     of_items = Q(pk__in=incident.items.exclude(file=None).values("file"))
     of_exports = Q(pk__in=incident.exports.exclude(file=None).values("file"))
@@ -76,7 +76,7 @@ def change_retention(*, days: int, by: Requester) -> ChangeResult:
     return changing.change(RETENTION_RULE, {"days": days}, by=by)
 
 
-def _save(_subject: str, after: SettingValues, by: Requester) -> None:
+def _save_retention(_subject: str, after: SettingValues, by: Requester) -> None:
     before, days = retention_days(), after["days"]
     EvidenceSettings.objects.update_or_create(tenant=by.tenant, defaults={"days": days})
     audit.record(
@@ -96,7 +96,7 @@ RETENTION_RULE = SafetyRule(
     title=lambda _subject: coded_sentence("safety_rule.evidence_retention"),
     read=lambda _subject: {"days": retention_days()},
     is_looser=lambda _subject, before, after: after["days"] < before["days"],
-    save=_save,
+    save=_save_retention,
     describe=lambda _subject, values: {_("Keep closed incidents for (days)"): str(values["days"])},
     page_route=lambda _subject: ("evidence:settings",),
 )
@@ -106,12 +106,14 @@ def _today() -> date:
     return local(database_now()).date()
 
 
-def _due() -> QuerySet[Incident]:
+def _due_incidents() -> QuerySet[Incident]:
     held = LegalHold.objects_across_tenants.filter(incident=OuterRef("pk"), ended_at=None)
     return Incident.objects_across_tenants.filter(~Exists(held), due_at__lte=ClockTime())
 
 
 # If a worker did not finish, the incident is due again an hour later.
 INCIDENTS_DUE = TaskWakeup(
-    rows=_due, task="portal.evidence.tasks.delete", claim_values=lambda: {"due_at": ClockTime() + timedelta(hours=1)}
+    rows=_due_incidents,
+    task="portal.evidence.tasks.delete",
+    claim_values=lambda: {"due_at": ClockTime() + timedelta(hours=1)},
 )

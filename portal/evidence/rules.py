@@ -47,7 +47,7 @@ def allowed_actions(incident: Incident) -> set[IncidentAction]:
     return {act for act in get_args(IncidentAction) if not refusing_state(incident, act)}
 
 
-def lock(incident_id: int, act: IncidentAction) -> Incident:
+def lock_incident(incident_id: int, act: IncidentAction) -> Incident:
     """Lock an incident for this action until the transaction ends, and return its current row.
 
     Raises NotDone if its state refuses the action or it was deleted.
