@@ -15,7 +15,8 @@ from portal.domain.cameras import refreshing
 from portal.domain.cameras.models import Camera, Picture
 from portal.domain.mirror import log_partitions
 from portal.domain.mirror.models import History
-from portal.evidence import actions, collecting
+from portal.evidence import actions
+from portal.evidence.collecting import item_of_record, item_of_video
 from portal.evidence.models import Export, Item
 from tests.support.boards import until_quiet
 from tests.support.evidence import at_cameras
@@ -95,7 +96,7 @@ def incident(ground: Ground) -> list[Figure]:
         with customer.scope():
             made = actions.open_incident(title="Bench", began_at=timezone.now(), ended_at=None, by=asker)
             records = list(History.objects.order_by("at"))
-            items = [*map(collecting.item_of_record, records), *map(collecting.item_of_video, records[:clips])]
+            items = [*map(item_of_record, records), *map(item_of_video, records[:clips])]
         memory, began = Memory(ground.house.steady), time.perf_counter()
         with customer.scope():
             actions.add_items(incident=made, items=items, by=asker)

@@ -24,7 +24,7 @@ from portal.base.timers.timer_registry import TaskWakeup
 from portal.base.ui.times import local
 from portal.evidence import store, time_stamps
 from portal.evidence.archive import Archive
-from portal.evidence.item_words import ItemWords, words_of
+from portal.evidence.item_words import ItemWords, items_of, words_of
 from portal.evidence.models import Export, Incident, Item
 from tenants.models import current_tenant
 
@@ -110,11 +110,6 @@ def _stamp(manifest: bytes) -> tuple[bytes | None, str]:
         return time_stamps.request_stamp(manifest), "stamped"
     except time_stamps.NotStamped:
         return None, "no_answer"
-
-
-def items_of(incident: Incident) -> QuerySet[Item]:
-    """Return the items of an incident in order of their times."""
-    return incident.items.select_related("file", "added_by").order_by("at", "pk")
 
 
 def _rows(incident: Incident) -> Iterator[ExportRow]:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from django.db.models import QuerySet
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
@@ -12,9 +13,9 @@ from portal.base.ui.times import local
 from portal.domain.cameras.pictures import trouble_text
 from portal.domain.intents.states import State
 from portal.evidence.collecting import answer_of
-from portal.evidence.models import Item
+from portal.evidence.models import Incident, Item
 
-KINDS: dict[str, str | Promise] = {
+KIND_TEXTS: dict[str, str | Promise] = {
     Item.Kind.RECORD: gettext_lazy("Log record"),
     Item.Kind.CLIP: pgettext_lazy("evidence", "Video"),
     Item.Kind.SNAPSHOT: pgettext_lazy("evidence", "Camera picture"),
@@ -74,7 +75,12 @@ def words_of(item: Item) -> ItemWords:
     """Return an item in the reader's language. Unknown facts must not prevent this."""
     headline, lines = _WORDS[Item.Kind(item.kind)](item)
     wrong = str(_TROUBLE_TEXTS.get(item.trouble) or trouble_text(item.trouble))
-    return ItemWords(item, str(KINDS[item.kind]), headline, [line for line in lines if line], wrong)
+    return ItemWords(item, str(KIND_TEXTS[item.kind]), headline, [line for line in lines if line], wrong)
+
+
+def items_of(incident: Incident) -> QuerySet[Item]:
+    """Return the items of an incident in order of their times."""
+    return incident.items.select_related("file", "added_by").order_by("at", "pk")
 
 
 def _record(item: Item) -> tuple[str, list[str]]:

@@ -8,7 +8,7 @@ from django.http.response import HttpResponseBase
 from portal.base.ui.url_lookup import get_row_or_404
 from portal.domain.intents.recording import Requester
 from portal.evidence import actions, store
-from portal.evidence.exporting import items_of
+from portal.evidence.item_words import items_of
 from portal.evidence.views import incident_or_404
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission

@@ -22,7 +22,8 @@ from portal.domain.mirror import log_search
 from portal.domain.mirror.coverage import load_coverage
 from portal.domain.mirror.models import History
 from portal.domain.mirror.place_queries import load_holidays
-from portal.evidence import actions, collecting, rules
+from portal.evidence import actions, rules
+from portal.evidence.collecting import item_of_access_check, item_of_picture, item_of_request, items_with_videos
 from portal.evidence.forms import ChooseForm, PictureForm
 from portal.evidence.item_words import words_of
 from portal.evidence.models import Incident, Item
@@ -46,7 +47,7 @@ def records(request: TenantRequest, number: int) -> HttpResponseBase:
     rows = visibility.visible_records(request.access).filter(at__gte=begin, at__lte=end)
     if request.method == "POST":
         chosen = rows.filter(history_id__in=request.POST.getlist("record")[: actions.MOST_AT_ONCE]).order_by("at", "pk")
-        return _add_items(request, found, list(collecting.items_with_videos(chosen, _doors_with_camera())))
+        return _add_items(request, found, list(items_with_videos(chosen, _doors_with_camera())))
     known = set(found.items.filter(kind=Item.Kind.RECORD).values_list("reference", flat=True))
     text = request.GET.get("q", "").strip()
     offered = (
@@ -75,7 +76,7 @@ def requests(request: TenantRequest, number: int) -> HttpResponseBase:
     if request.method == "POST":
         named = [int(each) for each in request.POST.getlist("request") if is_row_number(each)]
         chosen = rows.filter(pk__in=named[: actions.MOST_AT_ONCE]).order_by("pk")
-        return _add_items(request, found, [collecting.item_of_request(each) for each in chosen])
+        return _add_items(request, found, [item_of_request(each) for each in chosen])
     known = set(found.items.filter(kind=Item.Kind.REQUEST).values_list("reference", flat=True))
     offered: list[Intent] = list(rows.order_by("created_at", "pk")[: _MOST_OFFERED + 1])
     context = {
@@ -95,7 +96,7 @@ def picture(request: TenantRequest, number: int) -> HttpResponseBase:
     form = PictureForm(request.POST) if request.method == "POST" else PictureForm(initial={"at": found.began_at})
     if form.is_valid():
         camera = get_row_or_404(Camera.objects.all(), pk=int(form.cleaned_data["camera"]))
-        return _add_items(request, found, [collecting.item_of_picture(camera, form.cleaned_data["at"])])
+        return _add_items(request, found, [item_of_picture(camera, form.cleaned_data["at"])])
     context = {"form": form, "incident": found}
     return render(request, "evidence/picture.html", context)
 
@@ -104,7 +105,7 @@ def picture(request: TenantRequest, number: int) -> HttpResponseBase:
 def add_record(request: TenantRequest, history_id: str) -> HttpResponseBase:
     """Add a record with its video from the record's page."""
     record: History = get_row_or_404(visibility.visible_records(request.access), history_id=history_id)
-    items = list(collecting.items_with_videos([record], _doors_with_camera()))
+    items = list(items_with_videos([record], _doors_with_camera()))
     return _choose_incident(request, items, reverse("logs:record", args=[request.tenant.slug, history_id]))
 
 
@@ -118,7 +119,7 @@ def add_rights(request: TenantRequest) -> HttpResponseBase:
         return redirect(question.address())
     answer = AccessAnswer(question.member, question.place, question.at, load_holidays(), current_connection())
     past = changes_since.changes_since(question.member, question.place, question.at, timezone.now(), request.access)
-    return _choose_incident(request, [collecting.item_of_access_check(answer, past)], question.address())
+    return _choose_incident(request, [item_of_access_check(answer, past)], question.address())
 
 
 def _choose_incident(request: TenantRequest, items: list[Item], back: str) -> HttpResponseBase:

@@ -22,9 +22,8 @@ from portal.domain.cameras import usage
 from portal.domain.intents.recording import Requester
 from portal.domain.safety.feedback import change_with_feedback
 from portal.evidence import actions, retention, rules
-from portal.evidence.exporting import items_of
 from portal.evidence.forms import CloseForm, EditForm, HoldForm, IncidentForm, NoteForm, SettingsForm, initial_values
-from portal.evidence.item_words import ItemWords, words_of
+from portal.evidence.item_words import ItemWords, items_of, words_of
 from portal.evidence.lists import Incidents
 from portal.evidence.models import Incident, Item, LegalHold
 from tenants import interrupted_requests
