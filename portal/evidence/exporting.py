@@ -84,7 +84,7 @@ def _write_into(file: store.FileWriter, export: Export) -> dict[str, Any]:
         "rows": rows,
         "tenant": current_tenant(),
         "missing": missing,
-        "stamping": time_stamps.is_configured(),
+        "stamping": time_stamps.has_stamp_authority(),
         "keys_url": settings.PORTAL_URL + reverse("signing_keys"),
         "check_url": settings.PORTAL_URL + reverse("evidence_check"),
     }
@@ -104,7 +104,7 @@ def _write_into(file: store.FileWriter, export: Export) -> dict[str, Any]:
 
 def _stamp(manifest: bytes) -> tuple[bytes | None, str]:
     """Return the time stamp of a manifest and its result in the words of `Export.stamp`."""
-    if not time_stamps.is_configured():
+    if not time_stamps.has_stamp_authority():
         return None, ""
     try:
         return time_stamps.request_stamp(manifest), "stamped"
@@ -165,10 +165,10 @@ def _json(incident: Incident, export: Export, rows: list[ExportRow]) -> bytes:
     return json.dumps(told, ensure_ascii=False, indent=1).encode()
 
 
-def _due() -> QuerySet[Export]:
+def _due_exports() -> QuerySet[Export]:
     return Export.objects_across_tenants.filter(due_at__lte=ClockTime())
 
 
 EXPORTS_DUE = TaskWakeup(
-    rows=_due, task="portal.evidence.tasks.export", claim_values=lambda: {"due_at": ClockTime() + _LEASE}
+    rows=_due_exports, task="portal.evidence.tasks.export", claim_values=lambda: {"due_at": ClockTime() + _LEASE}
 )

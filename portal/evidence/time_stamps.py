@@ -10,7 +10,7 @@ from accessapi.transport import ConnectionPool, ServiceTransport
 
 log = structlog.get_logger(__name__)
 # Limits of the whole answer, even if it is slow; a time stamp with all certificates has about 6 KB.
-_SECONDS, _LARGEST = 15.0, 256 * 1024
+_ANSWER_SECONDS, _ANSWER_MAX = 15.0, 256 * 1024
 _HEADERS = {
     "Content-Type": "application/timestamp-query",
     "Accept": "application/timestamp-reply",
@@ -22,7 +22,7 @@ class NotStamped(Exception):
     """The error if the authority returns no usable time stamp."""
 
 
-def is_configured() -> bool:
+def has_stamp_authority() -> bool:
     return bool(settings.TIME_STAMP_URL)
 
 
@@ -47,7 +47,9 @@ def _post(asked: bytes) -> bytes:
     """Return the authority's answer, limited in size and time and without redirects. Raises NotStamped."""
     pool = ConnectionPool(max_idle=0)
     try:
-        wire = ServiceTransport(pool, read_seconds=_SECONDS, answer_seconds=_SECONDS, answer_max=_LARGEST)
+        wire = ServiceTransport(
+            pool, read_seconds=_ANSWER_SECONDS, answer_seconds=_ANSWER_SECONDS, answer_max=_ANSWER_MAX
+        )
         answer = wire.handle_request(httpx2.Request("POST", settings.TIME_STAMP_URL, headers=_HEADERS, content=asked))
     finally:
         pool.close()
