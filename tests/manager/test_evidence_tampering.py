@@ -296,7 +296,7 @@ def test_an_answer_without_end_is_not_read_to_the_end(authority):
 
 
 def test_an_answer_that_comes_drop_by_drop_holds_no_worker(authority, monkeypatch):
-    monkeypatch.setattr(time_stamps, "_SECONDS", 1.0)
+    monkeypatch.setattr(time_stamps, "_ANSWER_SECONDS", 1.0)
     authority.instead = drop_by_drop
     began = time.monotonic()
     with pytest.raises(time_stamps.NotStamped):
