@@ -4,13 +4,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
 from django.db.models import QuerySet
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_lazy
 
 from accessapi.doors import DoorEvent
 from portal.base.timers.clock import ClockTime, database_now
 from portal.devices.status_reading import door_word_of
 from portal.domain.alerts.kinds import AlertKind, Observation, RuleSetting, RuleValues, TenantFilter, tenants_having
-from portal.domain.alerts.kinds import register as add
 from portal.domain.alerts.log_alerts import find_newest, place_of
 from portal.domain.alerts.models import Alert, Severity
 from portal.domain.mirror import log_search
@@ -27,15 +26,15 @@ def _doors_in(states: Sequence[DoorState], minutes: int = 0) -> Iterator[Observa
         yield Observation(f"pass_controller:{door.device_id}", door.state_since or before, facts)
 
 
-def _forced(tenant: Tenant, values: RuleValues) -> Iterator[Observation]:
+def _find_forced(tenant: Tenant, values: RuleValues) -> Iterator[Observation]:
     return _doors_in([DoorState.FORCED_OPEN])
 
 
-def _left(tenant: Tenant, values: RuleValues) -> Iterator[Observation]:
+def _find_left_open(tenant: Tenant, values: RuleValues) -> Iterator[Observation]:
     return _doors_in([DoorState.LEFT_OPEN, DoorState.OPEN], values["minutes"])
 
 
-def _offline(tenant: Tenant, values: RuleValues) -> Iterator[Observation]:
+def _find_offline(tenant: Tenant, values: RuleValues) -> Iterator[Observation]:
     return _doors_in([DoorState.OFFLINE], values["minutes"])
 
 
@@ -49,7 +48,7 @@ def _tenants_with(*states: DoorState) -> TenantFilter:
     return tenants_having(doors)
 
 
-def _forced_in_records(tenant: Tenant, records: Sequence[History], values: RuleValues) -> Iterator[Observation]:
+def _find_forced_in_records(tenant: Tenant, records: Sequence[History], values: RuleValues) -> Iterator[Observation]:
     states = tenant.environment.catalogue.states
     for each in records:
         forced = states.event_of([each.text]) == DoorEvent.FORCED_OPEN
@@ -67,12 +66,14 @@ def _records_of(tenant: Tenant, patterns: Sequence[str], since: datetime, until:
     return sorted(found.values(), key=lambda each: (each.at, each.pk))
 
 
-def _forced_in_past(tenant: Tenant, since: datetime, until: datetime, values: RuleValues) -> Iterator[Observation]:
+def _find_forced_in_past(tenant: Tenant, since: datetime, until: datetime, values: RuleValues) -> Iterator[Observation]:
     patterns = tenant.environment.catalogue.states.forced_open
-    return _forced_in_records(tenant, _records_of(tenant, patterns, since, until), values)
+    return _find_forced_in_records(tenant, _records_of(tenant, patterns, since, until), values)
 
 
-def _left_in_past(tenant: Tenant, since: datetime, until: datetime, values: RuleValues) -> Iterator[Observation]:
+def _find_left_open_in_past(
+    tenant: Tenant, since: datetime, until: datetime, values: RuleValues
+) -> Iterator[Observation]:
     """Yield observations from records of doors left open that were not closed within the rule's minutes."""
     states, within = tenant.environment.catalogue.states, timedelta(minutes=values["minutes"])
     begun: dict[str, History] = {}
@@ -106,40 +107,33 @@ def _record_finder(*words: DoorEvent) -> Callable[[Tenant, Alert, Iterable[Histo
     return found
 
 
-def register() -> None:
-    add(
-        AlertKind(
-            name="forced",
-            message=_("%(place)s was forced open."),
-            severity=Severity.ALARM,
-            is_about_door=True,
-            find_in_new_records=_forced_in_records,
-            find_current=_forced,
-            tenants_to_check=_tenants_with(DoorState.FORCED_OPEN),
-            find_in_past=_forced_in_past,
-            matching_records=_record_finder(DoorEvent.FORCED_OPEN),
-        )
-    )
-    add(
-        AlertKind(
-            name="left_open",
-            message=_("%(place)s was open for more than %(minutes)s minutes."),
-            severity=Severity.WARNING,
-            settings=(RuleSetting("minutes", _("Open longer than (minutes)"), 5, 1, 1440),),
-            is_about_door=True,
-            find_current=_left,
-            tenants_to_check=_tenants_with(DoorState.LEFT_OPEN, DoorState.OPEN),
-            find_in_past=_left_in_past,
-            matching_records=_record_finder(DoorEvent.LEFT_OPEN),
-        )
-    )
-    add(
-        AlertKind(
-            name="offline",
-            message=_("%(place)s was offline for more than %(minutes)s minutes."),
-            severity=Severity.WARNING,
-            settings=(RuleSetting("minutes", _("Offline longer than (minutes)"), 15, 1, 1440),),
-            find_current=_offline,
-            tenants_to_check=_tenants_with(DoorState.OFFLINE),
-        )
-    )
+FORCED = AlertKind(
+    name="forced",
+    message=gettext_lazy("%(place)s was forced open."),
+    severity=Severity.ALARM,
+    is_about_door=True,
+    find_in_new_records=_find_forced_in_records,
+    find_current=_find_forced,
+    tenants_to_check=_tenants_with(DoorState.FORCED_OPEN),
+    find_in_past=_find_forced_in_past,
+    matching_records=_record_finder(DoorEvent.FORCED_OPEN),
+)
+LEFT_OPEN = AlertKind(
+    name="left_open",
+    message=gettext_lazy("%(place)s was open for more than %(minutes)s minutes."),
+    severity=Severity.WARNING,
+    settings=(RuleSetting("minutes", gettext_lazy("Open longer than (minutes)"), 5, 1, 1440),),
+    is_about_door=True,
+    find_current=_find_left_open,
+    tenants_to_check=_tenants_with(DoorState.LEFT_OPEN, DoorState.OPEN),
+    find_in_past=_find_left_open_in_past,
+    matching_records=_record_finder(DoorEvent.LEFT_OPEN),
+)
+OFFLINE = AlertKind(
+    name="offline",
+    message=gettext_lazy("%(place)s was offline for more than %(minutes)s minutes."),
+    severity=Severity.WARNING,
+    settings=(RuleSetting("minutes", gettext_lazy("Offline longer than (minutes)"), 15, 1, 1440),),
+    find_current=_find_offline,
+    tenants_to_check=_tenants_with(DoorState.OFFLINE),
+)

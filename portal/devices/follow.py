@@ -10,7 +10,6 @@ from portal.devices.actions import DoorCommand
 from portal.devices.status_reading import READ_SOON
 from portal.domain.budget.priorities import Priority
 from portal.domain.cameras import door_command_pictures
-from portal.domain.intents import handlers
 from portal.domain.intents.handlers import Finding, OutcomeText
 from portal.domain.intents.models import Intent
 from portal.domain.intents.states import Reason, State
@@ -27,7 +26,7 @@ _DOOR_WORDS = {
 }
 
 
-def read_door(intent: Intent) -> Finding:
+def find_outcome(intent: Intent) -> Finding:
     """Read the door once.
 
     Only locking can be proven by reading, because an unlocked door may have been locked again.
@@ -49,7 +48,7 @@ def read_door(intent: Intent) -> Finding:
     return Finding(True if intent.is_lock and lock == "locked" else None, evidence)
 
 
-def on_finished(intent: Intent) -> None:
+def on_command_finished(intent: Intent) -> None:
     """Store the command's control as plain text, and update holds, pictures and the door's state."""
     control, device_id = _control(intent), intent.path.get("device_id", "")
     intent.result["control"] = control
@@ -62,7 +61,7 @@ def on_finished(intent: Intent) -> None:
         enqueue_after_commit(READ_SOON, intent.tenant_id)
 
 
-def outcome_words(intent: Intent) -> OutcomeText:
+def describe_outcome(intent: Intent) -> OutcomeText:
     """Return the result's text.
 
     A request that was accepted and then reported as failed may still have moved the door.
@@ -80,7 +79,3 @@ def outcome_words(intent: Intent) -> OutcomeText:
 
 def _control(intent: Intent) -> str:
     return str((intent.body or {}).get("control", ""))
-
-
-def register() -> None:
-    handlers.register("operate_door", on_finished=on_finished, reconcile=read_door, describe=outcome_words)

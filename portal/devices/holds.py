@@ -14,7 +14,6 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet, Value
 
 from portal.base.restore import marking
-from portal.base.timers import timer_registry
 from portal.base.timers.clock import ClockTime
 from portal.base.timers.timer_registry import TaskWakeup
 from portal.devices.actions import DoorCommand, service_command
@@ -29,7 +28,6 @@ from tenants.models import Connection, Staff
 from tenants.permission_conditions import holds_permission
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
-from tenants.signals import connected
 
 # Seconds between two checks; the first and the longest pause between two attempts.
 _CHECK_AGAIN, _FIRST_RETRY, _LONGEST_RETRY = 2.0, 5.0, 300.0
@@ -178,9 +176,3 @@ def _due_holds() -> QuerySet[Hold]:
 
 
 DUE = TaskWakeup(rows=_due_holds, task="portal.devices.tasks.end_hold")
-
-
-def register() -> None:
-    marking.register_timer("holds", lambda: Hold.objects.filter(state__in=OPEN))
-    timer_registry.register("holds", DUE.check_due, every=1.0, queue="doors", due_rows=DUE.querysets)
-    connected.connect(on_connected, dispatch_uid="holds")

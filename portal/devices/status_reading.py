@@ -18,7 +18,6 @@ from accessapi.doors import DoorEvent
 from accessapi.errors import NotFound, ServiceError
 from accessapi.operations import CallClass
 from accessapi.overrides import States
-from portal.base.timers import rounds, timer_registry
 from portal.base.timers.clock import ClockTime
 from portal.base.timers.task_queue import enqueue_after_commit
 from portal.base.timers.timer_registry import TaskWakeup
@@ -27,8 +26,7 @@ from portal.devices.models import BoardSight
 from portal.domain.budget import ledger
 from portal.domain.budget.ledger import BudgetExhausted
 from portal.domain.budget.priorities import Priority
-from portal.domain.mirror import door_states, events, single_reads
-from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.mirror import door_states, single_reads
 from portal.domain.mirror.models import DoorState, History, PassController
 from portal.domain.mirror.models.places import IS_READ_SOON
 from tenants.connections.service_clients import current_connection
@@ -148,11 +146,3 @@ def _due_soon() -> QuerySet[PassController]:
 
 
 SOON_DUE = TaskWakeup(rows=_due_soon, task=READ_SOON, id_columns=("tenant_id",), order=("look_at", "pk"))
-
-
-def register() -> None:
-    events.subscribe(MirrorKind.HISTORIES, on_histories)
-    rounds.register("doors", rounds.enqueue_steps(READ_STALE, due_doors), every=60.0, queue="sync")
-    timer_registry.register(
-        "doors_soon", SOON_DUE.check_due, every=1.0, queue="interactive", due_rows=SOON_DUE.querysets
-    )
