@@ -14,23 +14,23 @@ from portal.devices.models import BoardSight
 from tenants.scope import current_tenant_id
 
 # A board sends a request every five seconds, or less often if many pages are open.
-VIEWED_FOR = timedelta(seconds=60)
-_WRITE_EVERY = timedelta(seconds=20)
+_VIEWED_FOR = timedelta(seconds=60)
+_RECORD_EVERY = timedelta(seconds=20)
 
-_RECORD_VIEWER = """
+_RECORD_BOARD_VIEWER = """
 INSERT INTO devices_boardsight AS s (tenant_id, looked_at) VALUES (%(tenant)s, clock_timestamp())
 ON CONFLICT (tenant_id) DO UPDATE SET looked_at = EXCLUDED.looked_at
 WHERE s.looked_at < EXCLUDED.looked_at - %(grain)s
 """
 
 
-def record_viewer() -> None:
+def record_board_viewer() -> None:
     """Record that the board of the tenant in scope is open, at most every 20 seconds."""
-    values: dict[str, Any] = {"tenant": current_tenant_id(), "grain": _WRITE_EVERY}
+    values: dict[str, Any] = {"tenant": current_tenant_id(), "grain": _RECORD_EVERY}
     with database.cursor() as cursor:
-        cursor.execute(_RECORD_VIEWER, values)
+        cursor.execute(_RECORD_BOARD_VIEWER, values)
 
 
-def viewed_now(rows: QuerySet[BoardSight]) -> QuerySet[BoardSight]:
+def boards_viewed_now(rows: QuerySet[BoardSight]) -> QuerySet[BoardSight]:
     """Return the rows whose board is open now."""
-    return rows.filter(looked_at__gt=ClockTime() - VIEWED_FOR)
+    return rows.filter(looked_at__gt=ClockTime() - _VIEWED_FOR)

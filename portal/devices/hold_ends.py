@@ -10,8 +10,8 @@ from portal.base.timers.clock import database_now
 from portal.base.ui import times
 from portal.domain.intents.nonces import NotSubmitted
 
-LONGEST = timedelta(hours=24)
-_EVENING = 18
+LONGEST_HOLD = timedelta(hours=24)
+_EVENING_HOUR = 18
 
 
 class HoldEnd(TextChoices):
@@ -28,7 +28,7 @@ def available_ends() -> list[HoldEnd]:
     return [end for end in HoldEnd if end is not HoldEnd.EVENING or _evening(database_now()) > database_now()]
 
 
-def until_of(end: str, moment: str) -> datetime | None:
+def chosen_end(end: str, moment: str) -> datetime | None:
     """Return the chosen end; None for no end. Raises NotSubmitted for an invalid choice.
 
     Minutes count from now, so a command that waited for confirmation is held for the full time.
@@ -38,17 +38,17 @@ def until_of(end: str, moment: str) -> datetime | None:
         raise NotSubmitted(_("Choose how long to hold the door unlocked. Nothing was sent."))
     if end == HoldEnd.NEVER:
         return None
-    until = _moment(HoldEnd(end), moment, now)
-    if until is None or not now < until <= now + LONGEST:
+    until = _end_of(HoldEnd(end), moment, now)
+    if until is None or not now < until <= now + LONGEST_HOLD:
         raise NotSubmitted(_("Enter a time within the next 24 hours. Nothing was sent."))
     return until
 
 
-def _moment(end: HoldEnd, moment: str, now: datetime) -> datetime | None:
+def _end_of(end: HoldEnd, moment: str, now: datetime) -> datetime | None:
     if end is HoldEnd.MOMENT:
         return times.parse_moment(moment)
     return _evening(now) if end is HoldEnd.EVENING else now + timedelta(minutes=int(end.value))
 
 
 def _evening(now: datetime) -> datetime:
-    return times.local(now).replace(hour=_EVENING, minute=0, second=0, microsecond=0)
+    return times.local(now).replace(hour=_EVENING_HOUR, minute=0, second=0, microsecond=0)

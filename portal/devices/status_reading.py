@@ -4,8 +4,9 @@ The list of doors contains no status (operation 25), and a reading costs one of 
 at most the share of sync, doors that waited longest first, and stop when calls run short. Alarming doors are read first
 and beyond that share, but never from the reserve for commands and people.
 
-While anyone has a board open (`board_viewers.py`), doors whose state is only known by reading are read more often, once
-for all viewers. These readings may exceed the share of sync (`Priority.WATCHED`).
+While anyone has a board open, doors whose state is only known by reading are read more often, once for all viewers.
+These readings may exceed the share of sync (`Priority.WATCHED`). The boards' own requests show that they are open.
+A board in a hidden tab sends no requests, so it soon counts as closed.
 """
 
 from collections.abc import Sequence
@@ -45,14 +46,14 @@ _UNLOGGED_MAX_AGE, _ANY_MAX_AGE = timedelta(minutes=2), timedelta(minutes=5)
 def due_doors() -> list[QuerySet[PassController]]:
     """Return the doors to be read, of all connected tenants. Call inside `across_tenants`."""
     connected = Connection.objects_across_tenants.filter(state=Connection.State.CONNECTED).values("tenant_id")
-    watched = board_viewers.viewed_now(BoardSight.objects_across_tenants.all()).values("tenant_id")
+    watched = board_viewers.boards_viewed_now(BoardSight.objects_across_tenants.all()).values("tenant_id")
     found = PassController.objects_across_tenants.filter(tenant_id__in=connected)
     return [found.filter(_due() | (_due_for_board() & Q(tenant_id__in=watched)))]
 
 
 def read_stale() -> int:
     """Read the due doors of the tenant in scope, within the budget. Return the number read."""
-    in_sight = board_viewers.viewed_now(BoardSight.objects.all()).exists()
+    in_sight = board_viewers.boards_viewed_now(BoardSight.objects.all()).exists()
     read, _is_all = _read(_due() | _due_for_board() if in_sight else _due(), in_sight)
     return read
 

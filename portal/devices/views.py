@@ -51,7 +51,7 @@ def index(request: TenantRequest) -> HttpResponse:
 def wall(request: TenantRequest) -> HttpResponse:
     """Show the board for a wall screen, which also updates."""
     shown = DoorWall(request)
-    board_viewers.record_viewer()
+    board_viewers.record_board_viewer()
     if live_updates.is_up_to_date(request, shown.version):
         return live_updates.unchanged_response()
     return render(
@@ -61,7 +61,7 @@ def wall(request: TenantRequest) -> HttpResponse:
 
 def _refresh_board(request: TenantRequest, shown: board.DoorBoard) -> HttpResponse:
     """Answer a board's update request with its new content, or with nothing if it is unchanged."""
-    board_viewers.record_viewer()
+    board_viewers.record_board_viewer()
     if live_updates.is_up_to_date(request, shown.version):
         return live_updates.unchanged_response()
     return render(request, "devices/board.html", {"board": shown})
@@ -155,7 +155,7 @@ def _send_command(
     door: PassController, control: DoorCommand, end: Mapping[str, str], *, by: Requester, nonce: Nonce
 ) -> Intent:
     """Send a command; a hold with the chosen end. Raises NotSubmitted for an invalid end."""
-    until = hold_ends.until_of(end.get("end", ""), end.get("moment", "")) if control is DoorCommand.HOLD else None
+    until = hold_ends.chosen_end(end.get("end", ""), end.get("moment", "")) if control is DoorCommand.HOLD else None
     return actions.send_command(door=door, command=control, by=by, nonce=nonce, until=until)
 
 

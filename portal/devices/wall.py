@@ -6,7 +6,7 @@ from portal.devices.board import DoorBoard, DoorTile
 from portal.domain.mirror.models import PassController
 
 # The room of a 1920 by 1080 screen, counted in small tiles; the room of a large tile; the most large tiles.
-ROOM, URGENT_SPACE, MOST_URGENT = 102, 12, 8
+WALL_ROOM, URGENT_SPACE, MAX_URGENT = 102, 12, 8
 
 
 class DoorWall(DoorBoard):
@@ -14,13 +14,13 @@ class DoorWall(DoorBoard):
 
     @cached_property
     def urgent_tiles(self) -> list[DoorTile]:
-        return [self._tile(door, None) for door in self._urgent_doors[:MOST_URGENT]]
+        return [self._tile(door, None) for door in self._urgent_doors[:MAX_URGENT]]
 
     @cached_property
     def other_tiles(self) -> list[DoorTile]:
-        """Return the doors with small tiles: those without problems, and urgent ones beyond MOST_URGENT."""
-        rest = self._urgent_doors[MOST_URGENT:] + [door for door in self.doors if not door.attention]
-        return [self._tile(door, None) for door in rest[: max(ROOM - URGENT_SPACE * len(self.urgent_tiles), 0)]]
+        """Return the doors with small tiles: those without problems, and urgent ones beyond MAX_URGENT."""
+        rest = self._urgent_doors[MAX_URGENT:] + [door for door in self.doors if not door.attention]
+        return [self._tile(door, None) for door in rest[: max(WALL_ROOM - URGENT_SPACE * len(self.urgent_tiles), 0)]]
 
     @property
     def hidden_count(self) -> int:

@@ -232,12 +232,12 @@ def test_six_in_the_evening_is_offered_until_six(one):
     noon = hold_ends.times.local(timezone.now()).replace(hour=12)
     with mock.patch.object(hold_ends, "database_now", return_value=noon):
         assert hold_ends.HoldEnd.EVENING in hold_ends.available_ends()
-        assert hold_ends.until_of("evening", "").hour == 18
-        assert (hold_ends.until_of("moment", f"{noon:%Y-%m-%d}T23:00") - noon) < hold_ends.LONGEST
+        assert hold_ends.chosen_end("evening", "").hour == 18
+        assert (hold_ends.chosen_end("moment", f"{noon:%Y-%m-%d}T23:00") - noon) < hold_ends.LONGEST_HOLD
     with mock.patch.object(hold_ends, "database_now", return_value=noon.replace(hour=19)):
         assert hold_ends.HoldEnd.EVENING not in hold_ends.available_ends()
         with pytest.raises(NotSubmitted):
-            hold_ends.until_of("evening", "")
+            hold_ends.chosen_end("evening", "")
 
 
 def test_the_newest_command_says_which_record_proves_it(one, guard):

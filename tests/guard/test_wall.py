@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from portal.devices.models import BoardSight
-from portal.devices.wall import ROOM, URGENT_SPACE
+from portal.devices.wall import URGENT_SPACE, WALL_ROOM
 from portal.domain.mirror.models import PassController
 from tenants.scope import tenant_scope
 from tests.support.desk import said
@@ -35,8 +35,8 @@ def test_what_is_wrong_stands_first_and_what_has_no_room_is_counted(building):
     html, words = answer.content.decode(), said(answer)
     assert "1 of 120 needs attention" in words
     assert re.findall(r'<li class="wall-alarm">\s*<b>(.*?)</b>', html) == ["倉庫 入口"]
-    left = 120 - 1 - (ROOM - URGENT_SPACE)
-    assert html.count("<small>Locked</small>") == ROOM - URGENT_SPACE
+    left = 120 - 1 - (WALL_ROOM - URGENT_SPACE)
+    assert html.count("<small>Locked</small>") == WALL_ROOM - URGENT_SPACE
     assert f"{left} more doors, not shown" in words
 
 
