@@ -4,13 +4,11 @@ from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime, timedelta
 
 from django.db.models import QuerySet
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_lazy
 
 from accessapi.keys import KeyEvent
 from portal.base.timers.clock import ClockTime, database_now
-from portal.domain.alerts.kinds import AlertKind, Observation, RuleValues, tenants_having
-from portal.domain.alerts.kinds import RuleSetting as Number
-from portal.domain.alerts.kinds import register as add
+from portal.domain.alerts.kinds import AlertKind, Observation, RuleSetting, RuleValues, tenants_having
 from portal.domain.alerts.models import Alert, Severity
 from portal.domain.keys import states
 from portal.domain.mirror.models import History, Key, KeyState
@@ -20,15 +18,15 @@ from tenants.models import Tenant
 def _find_overdue(tenant: Tenant, values: RuleValues) -> Iterator[Observation]:
     before = database_now() - timedelta(hours=values["hours"])
     for key in Key.objects.filter(state=KeyState.OUT, since__lte=before).select_related("key_box").order_by("pk"):
-        yield _seen(key, key.since or before, hours=values["hours"])
+        yield _observation_of(key, key.since or before, hours=values["hours"])
 
 
 def _find_misplaced(tenant: Tenant, values: RuleValues) -> Iterator[Observation]:
     for key in Key.objects.filter(wrong=True).select_related("key_box").order_by("pk"):
-        yield _seen(key, key.read_at or database_now())
+        yield _observation_of(key, key.read_at or database_now())
 
 
-def _seen(key: Key, at: datetime, **more: int) -> Observation:
+def _observation_of(key: Key, at: datetime, **more: int) -> Observation:
     box = key.key_box
     facts = {"device": box.key_device_id, "device_name": f"{box} {key}", **more}
     return Observation(f"key:{box.key_device_id}/{key.unit_no}", at, facts)
@@ -44,7 +42,7 @@ def _records_of_taking(tenant: Tenant, alert: Alert, records: Iterable[History])
     return told
 
 
-def _out_too_long(rules: Collection[RuleValues]) -> QuerySet[Key]:
+def _keys_out_too_long(rules: Collection[RuleValues]) -> QuerySet[Key]:
     """Return the keys that have been out for as long as the strictest rule allows."""
     since = ClockTime() - timedelta(hours=min(each["hours"] for each in rules))
     return Key.reachable_objects.filter(state=KeyState.OUT, since__lte=since)
@@ -52,24 +50,17 @@ def _out_too_long(rules: Collection[RuleValues]) -> QuerySet[Key]:
 
 OVERDUE = AlertKind(
     name=states.OVERDUE_RULE,
-    message=_("%(place)s was out for more than %(hours)s hours."),
+    message=gettext_lazy("%(place)s was out for more than %(hours)s hours."),
     severity=Severity.WARNING,
-    settings=(Number("hours", _("Out longer than (hours)"), states.DEFAULT_HOURS, 1, 720),),
+    settings=(RuleSetting("hours", gettext_lazy("Out longer than (hours)"), states.DEFAULT_HOURS, 1, 720),),
     find_current=_find_overdue,
-    tenants_to_check=tenants_having(_out_too_long),
+    tenants_to_check=tenants_having(_keys_out_too_long),
     matching_records=_records_of_taking,
 )
-
-
-WRONG = AlertKind(
+MISPLACED = AlertKind(
     name="key_wrong",
-    message=_("%(place)s: another key is in its place."),
+    message=gettext_lazy("%(place)s: another key is in its place."),
     severity=Severity.WARNING,
     find_current=_find_misplaced,
     tenants_to_check=tenants_having(lambda _rules: Key.reachable_objects.filter(wrong=True)),
 )
-
-
-def register() -> None:
-    add(OVERDUE)
-    add(WRONG)

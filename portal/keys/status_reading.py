@@ -10,12 +10,11 @@ from django.db.models import F, Q, QuerySet
 
 from accessapi.doors import DoorEvent
 from accessapi.errors import NotFound, ServiceError
-from portal.base.timers import rounds
 from portal.base.timers.clock import ClockTime
 from portal.base.timers.task_queue import enqueue_after_commit
 from portal.domain.budget.ledger import BudgetExhausted
 from portal.domain.budget.priorities import Priority
-from portal.domain.mirror import events, freshness, key_states, single_reads
+from portal.domain.mirror import freshness, key_states, single_reads
 from portal.domain.mirror.kinds import MirrorKind
 from portal.domain.mirror.models import History, KeyBox
 from tenants.connections.service_clients import current_connection
@@ -25,18 +24,18 @@ _BATCH_SIZE = 10
 READ_STALE = "portal.keys.tasks.read_stale"
 
 
-def _stale() -> list[QuerySet[KeyBox]]:
+def due_boxes() -> list[QuerySet[KeyBox]]:
     """Return the key boxes that are due, of all connected tenants."""
     connected = Connection.objects_across_tenants.filter(state=Connection.State.CONNECTED).values("tenant_id")
-    return [KeyBox.objects_across_tenants.filter(_due(), tenant_id__in=connected)]
+    return [KeyBox.objects_across_tenants.filter(_is_due(), tenant_id__in=connected)]
 
 
-def read_stale() -> int:
+def read_due_boxes() -> int:
     """Read the due key boxes of the tenant in scope, within the API budget. Return the number of boxes read."""
     connection = current_connection()
     if not connection.is_connected:
         return 0
-    due = KeyBox.objects.filter(_due()).order_by(F("look_at").asc(nulls_first=True), "pk")
+    due = KeyBox.objects.filter(_is_due()).order_by(F("look_at").asc(nulls_first=True), "pk")
     boxes, read = list(due.values_list("key_device_id", flat=True)[:_BATCH_SIZE]), 0
     if freshness.is_refused(connection, MirrorKind.KEY_BOXES):  # read one box as a test
         for key_device_id in boxes[1:]:
@@ -56,7 +55,7 @@ def read_stale() -> int:
     return read
 
 
-def _due() -> Q:
+def _is_due() -> Q:
     return Q(look_at__isnull=True) | Q(look_at__lte=ClockTime())
 
 
@@ -70,8 +69,3 @@ def on_histories(tenant: Tenant, *, histories: Sequence[History]) -> None:
     }
     if told and KeyBox.objects.filter(key_device_id__in=told).update(look_at=ClockTime()):
         enqueue_after_commit(READ_STALE, tenant.pk)
-
-
-def register() -> None:
-    events.subscribe(MirrorKind.HISTORIES, on_histories)
-    rounds.register("key_boxes", rounds.enqueue_steps(READ_STALE, _stale), every=60.0, queue="sync")

@@ -8,4 +8,4 @@ from tenants.scope import tenant_scope
 @portal_task(queue="sync", promise="idempotent", seconds=280)
 def read_stale(tenant_id: int) -> None:
     with tenant_scope(tenant_id):
-        status_reading.read_stale()
+        status_reading.read_due_boxes()

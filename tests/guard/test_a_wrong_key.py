@@ -22,7 +22,7 @@ def house(place):
     box = house.get("/v1/devices/keys")["key_devices"][0]
     with tenant_scope(place.tenant):
         KeyBox.objects.create(key_device_id=house.box, key_device_name="Office keys", units=box["units"])
-        status_reading.read_stale()
+        status_reading.read_due_boxes()
     hear(place)
     return house
 
@@ -31,7 +31,7 @@ def learns(place):
     """Read the log, the key boxes and the alerts."""
     hear(place)
     with tenant_scope(place.tenant):
-        status_reading.read_stale()
+        status_reading.read_due_boxes()
         detection.check_tenant()
 
 
