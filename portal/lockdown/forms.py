@@ -39,6 +39,6 @@ class SettingsForm(ConflictForm, forms.Form):
 
     @property
     def wanted(self) -> dict[str, Any]:
-        """Return the chosen values, as arguments of `keeping.change`."""
+        """Return the chosen values, as arguments of `change_settings`."""
         given = self.cleaned_data
         return {"evacuation": given["evacuation"], "doors": given["door"], "second": Second(given["second"])}

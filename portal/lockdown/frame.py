@@ -9,7 +9,6 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from portal.base.ui import frame, panels
 from portal.base.ui.frame import Banner
 from portal.base.ui.value_words import add_brackets, join_sentences
 from portal.lockdown.lockdown_page import LockdownPage
@@ -18,13 +17,13 @@ from tenants.access import TenantRequest
 from tenants.roles import Permission
 
 
-def banners(request: TenantRequest) -> Iterator[Banner]:
+def lockdown_banners(request: TenantRequest) -> Iterator[Banner]:
     """Yield banners for active orders, and for orders that wait for a second person.
 
     Everyone in the tenant sees active orders. People with access to doors also see the progress. Only people who may
     confirm see the waiting ones.
     """
-    rows = _open_orders().select_related("started_by", "by", "confirmed_by", "tenant__environment").order_by("pk")
+    rows = open_orders().select_related("started_by", "by", "confirmed_by", "tenant__environment").order_by("pk")
     for order in rows:
         if order.state == State.STANDING:
             yield _active_banner(request, order)
@@ -32,7 +31,8 @@ def banners(request: TenantRequest) -> Iterator[Banner]:
             yield _waiting_banner(request, order)
 
 
-def _open_orders() -> QuerySet[Lockdown]:
+def open_orders() -> QuerySet[Lockdown]:
+    """Return the orders that are active or wait for a second person."""
     return Lockdown.objects.filter(Q(state=State.STANDING) | Q(state=State.ASKED, confirm_by__gt=Now()))
 
 
@@ -81,8 +81,3 @@ def draw_button(request: TenantRequest) -> SafeString:
     if not request.access.can(Permission.LOCKDOWN):
         return SafeString("")
     return render_to_string("lockdown/button.html", {"request": request})
-
-
-def register() -> None:
-    frame.register_banners(banners, rows=lambda: _open_orders().only("pk"))
-    panels.register("devices", draw_button)

@@ -9,7 +9,7 @@ from portal.base.ui.value_words import join_values
 from portal.domain.intents.nonces import NotSubmitted
 from portal.domain.intents.recording import Requester
 from portal.domain.mirror.models import PassController
-from portal.domain.safety import changing, rules
+from portal.domain.safety import changing
 from portal.domain.safety.changing import ChangeResult
 from portal.domain.safety.rules import SafetyRule, SettingValues
 from portal.domain.safety.words import on_or_off
@@ -20,11 +20,11 @@ from tenants.roles import Permission
 from tenants.wording import coded_sentence
 
 
-def change(*, evacuation: bool, doors: Sequence[str], second: Second, by: Requester) -> ChangeResult:
+def change_settings(*, evacuation: bool, doors: Sequence[str], second: Second, by: Requester) -> ChangeResult:
     """Change the settings; unknown doors are dropped. Raises NotChanged."""
     known = PassController.objects.order_by("name_order", "pk").values_list("device_id", flat=True)
     wanted = {"evacuation": evacuation, "doors": [each for each in known if each in doors], "second": second.value}
-    return changing.change(RULE, wanted, by=by)
+    return changing.change(SETTINGS_RULE, wanted, by=by)
 
 
 def evacuation_doors() -> DoorSelection:
@@ -35,12 +35,12 @@ def evacuation_doors() -> DoorSelection:
     return DoorSelection(Scope.CHOSEN, chosen=tuple(kept.doors))
 
 
-def _read(_subject: str) -> dict[str, object]:
+def _read_settings(_subject: str) -> dict[str, object]:
     kept = current_setting()
     return {"evacuation": kept.evacuation, "doors": list(kept.doors), "second": kept.second}
 
 
-def _loosens(_subject: str, before: SettingValues, after: SettingValues) -> bool:
+def _is_looser(_subject: str, before: SettingValues, after: SettingValues) -> bool:
     """Check whether fewer orders would need a second person, or an evacuation would unlock more doors."""
     was, wanted = LockdownSetting(**before), LockdownSetting(**after)
     if any(was.needs_second_person(kind) and not wanted.needs_second_person(kind) for kind in Kind):
@@ -49,14 +49,14 @@ def _loosens(_subject: str, before: SettingValues, after: SettingValues) -> bool
     return wanted.evacuation and not (was.evacuation and set(wanted.doors) <= opened)
 
 
-def _save(subject: str, after: SettingValues, by: Requester) -> None:
-    before = _read(subject)
+def _save_settings(subject: str, after: SettingValues, by: Requester) -> None:
+    before = _read_settings(subject)
     LockdownSetting.objects.update_or_create(defaults=dict(after))
     summary = coded_sentence("lockdown.settings")
     audit.record(**by.audit_author, action="lockdown.settings", summary=summary, before=before, after=dict(after))
 
 
-def _words(_subject: str, values: SettingValues) -> Mapping[str, str]:
+def _describe_settings(_subject: str, values: SettingValues) -> Mapping[str, str]:
     rows: Any = PassController.objects.filter(device_id__in=values["doors"]).order_by("name_order", "pk")
     return {
         _("Evacuation unlock"): on_or_off(values["evacuation"]),
@@ -65,17 +65,13 @@ def _words(_subject: str, values: SettingValues) -> Mapping[str, str]:
     }
 
 
-RULE = SafetyRule(
+SETTINGS_RULE = SafetyRule(
     name="lockdown",
     permission=Permission.LOCKDOWN,
     title=lambda _subject: coded_sentence("safety_rule.lockdown"),
-    read=_read,
-    is_looser=_loosens,
-    save=_save,
-    describe=_words,
+    read=_read_settings,
+    is_looser=_is_looser,
+    save=_save_settings,
+    describe=_describe_settings,
     page_route=lambda _subject: ("lockdown:settings",),
 )
-
-
-def register() -> None:
-    rules.register(RULE)

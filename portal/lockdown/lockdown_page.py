@@ -17,7 +17,6 @@ from portal.domain.intents.models import Intent
 from portal.domain.intents.states import UNDER_WAY, Reason
 from portal.domain.intents.words import outcome_of
 from portal.domain.mirror.models import DoorState
-from portal.lockdown import retrying
 from portal.lockdown.door_outcomes import (
     DONE,
     IDLE,
@@ -30,6 +29,7 @@ from portal.lockdown.door_outcomes import (
     door_outcomes,
 )
 from portal.lockdown.models import Forecast, Lockdown, State
+from portal.lockdown.retrying import blocked_reason, calls_available_at, next_try_at
 
 
 class DoorLine:
@@ -123,17 +123,15 @@ class LockdownPage:
         """Return why the portal cannot retry any door now; empty if it can, or if there is nothing to retry."""
         if not any(each.should_retry for each in self.door_outcomes):
             return ""
-        return retrying.blocked_reason(self.order)
+        return blocked_reason(self.order)
 
     @cached_property
     def lines(self) -> list[DoorLine]:
-        free_at = (
-            retrying.calls_available_at() if any(each.should_retry for each in self.door_outcomes) else database_now()
-        )
+        free_at = calls_available_at() if any(each.should_retry for each in self.door_outcomes) else database_now()
         return [DoorLine(each, self._next_try_at(each, free_at)) for each in self.door_outcomes]
 
     def _next_try_at(self, each: DoorOutcome, free_at: datetime) -> datetime | None:
-        at = None if self.blocked_reason else retrying.next_try_at(each)
+        at = None if self.blocked_reason else next_try_at(each)
         return None if at is None else max(at, free_at)
 
     @property

@@ -13,7 +13,6 @@ from django.utils.translation import gettext as _
 
 from accessapi.operations import CallClass
 from portal.base.restore import marking
-from portal.base.timers import timer_registry
 from portal.base.timers.clock import ClockTime, database_now
 from portal.base.timers.timer_registry import TaskWakeup
 from portal.devices.actions import service_command, why_unavailable
@@ -33,7 +32,7 @@ from tenants.roles import Permission
 _SOON, _BLOCKED = timedelta(seconds=2), timedelta(seconds=30)
 
 
-def step(order_id: int) -> None:
+def run_step(order_id: int) -> None:
     """Run one step of a lockdown. Only one process runs it at a time. Calling it more often does no harm."""
     with transaction.atomic():
         rows = Lockdown.objects.select_related("tenant__environment", "by")
@@ -121,8 +120,3 @@ DUE = TaskWakeup(
     task="portal.lockdown.tasks.step",
     claim_values=lambda: {"due_at": ClockTime() + timedelta(seconds=5)},
 )
-
-
-def register() -> None:
-    marking.register_timer("lockdowns", lambda: Lockdown.objects.filter(state=State.STANDING))
-    timer_registry.register("lockdowns", DUE.check_due, every=1.0, queue="doors", due_rows=DUE.querysets)

@@ -8,4 +8,4 @@ from tenants.scope import tenant_scope
 @portal_task(queue="doors", promise="idempotent", seconds=30)
 def step(tenant_id: int, order_id: int) -> None:
     with tenant_scope(tenant_id):
-        retrying.step(order_id)
+        retrying.run_step(order_id)

@@ -19,9 +19,9 @@ from portal.domain.intents import nonces
 from portal.domain.intents.nonces import Nonce, NotSubmitted
 from portal.domain.intents.recording import Requester
 from portal.domain.safety.feedback import change_with_feedback
-from portal.lockdown import actions, keeping
+from portal.lockdown import actions
 from portal.lockdown.forms import SettingsForm
-from portal.lockdown.keeping import evacuation_doors
+from portal.lockdown.keeping import change_settings, evacuation_doors
 from portal.lockdown.lists import Lockdowns
 from portal.lockdown.lockdown_page import LockdownPage
 from portal.lockdown.models import Kind, Lockdown, current_setting
@@ -73,7 +73,7 @@ def save_settings(request: TenantRequest) -> HttpResponseBase:
     """Change the evacuation's doors and what a second person confirms."""
     form = SettingsForm(current_setting(), request.POST)
     if form.is_valid():
-        wanted = partial(keeping.change, **form.wanted, by=Requester.from_request(request))
+        wanted = partial(change_settings, **form.wanted, by=Requester.from_request(request))
         if change_with_feedback(request, wanted, _("Settings saved."), form):
             return redirect("lockdown:settings", request.tenant.slug)
     return render(request, "lockdown/settings.html", {"form": form})

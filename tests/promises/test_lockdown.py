@@ -236,7 +236,7 @@ def test_a_try_waits_for_a_command_that_is_just_being_recorded(house: House, sma
                         go.wait(PATIENCE)
                     else:
                         begun.wait(PATIENCE)
-                        retrying.step(order.pk)
+                        retrying.run_step(order.pk)
             finally:
                 connections.close_all()
 

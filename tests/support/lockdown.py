@@ -70,7 +70,7 @@ def settle(place):
 def step(place, of=None):
     """Run the timer of a lockdown (by default the latest), and do the workers' steps."""
     with tenant_scope(place.tenant):
-        retrying.step((of or order(place)).pk)
+        retrying.run_step((of or order(place)).pk)
     settle(place)
 
 
