@@ -11,7 +11,6 @@ from django.utils import timezone
 from accessapi.errors import NotFound, Rejected, ServiceError
 from accessapi.limits import VIDEO_RETENTION_DAYS
 from accessapi.resources.cameras import HistoryVideo
-from portal.base.timers import timer_registry
 from portal.base.timers.clock import ClockTime, database_now
 from portal.base.timers.timer_registry import TaskWakeup
 from portal.domain.budget.ledger import BudgetExhausted
@@ -174,7 +173,3 @@ def _schedule_retry(clip: Clip, error: ServiceError) -> None:
         clip.state = Clip.State.FAILED
     else:
         clip.due_at = database_now() + _SOONEST
-
-
-def register() -> None:
-    timer_registry.register("clips", DUE.check_due, every=5.0, queue="sync", due_rows=DUE.querysets)

@@ -13,7 +13,6 @@ from django.utils.translation import gettext as _
 
 from accessapi.errors import ServiceError
 from accessapi.limits import SNAPSHOT_CAMERAS_MAX
-from portal.base.timers import timer_registry
 from portal.base.timers.clock import ClockTime, database_now
 from portal.base.timers.timer_registry import TaskWakeup
 from portal.domain.budget.ledger import BudgetExhausted
@@ -22,7 +21,7 @@ from portal.domain.cameras import pictures
 from portal.domain.cameras.models import Camera, CameraSettings, CommandMoment, Picture
 from portal.domain.intents.models import Intent
 from portal.domain.intents.recording import Requester
-from portal.domain.safety import changing, rules
+from portal.domain.safety import changing
 from portal.domain.safety.changing import ChangeResult
 from portal.domain.safety.rules import SafetyRule, SettingValues
 from portal.domain.safety.words import on_or_off
@@ -162,8 +161,3 @@ DUE = TaskWakeup(
     task="portal.domain.cameras.tasks.read_command",
     claim_values=lambda: {"due_at": ClockTime() + timedelta(seconds=60)},
 )
-
-
-def register() -> None:
-    rules.register(RULE)
-    timer_registry.register("command_pictures", DUE.check_due, every=5.0, queue="sync", due_rows=DUE.querysets)

@@ -3,7 +3,6 @@
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
-from portal.base.ui import panels
 from portal.domain.cameras import tiles, usage, viewing_log
 from portal.domain.cameras.clips import clip_status
 from portal.domain.cameras.models import Clip
@@ -13,7 +12,7 @@ from tenants.access import TenantRequest
 from tenants.roles import Permission
 
 
-def draw_for_door(request: TenantRequest) -> SafeString:
+def draw_cameras_of_door(request: TenantRequest) -> SafeString:
     """Draw the pictures of the request's door; nothing if no camera covers it."""
     match = request.resolver_match
     device_id = match.kwargs.get("device_id", "") if match else ""
@@ -25,7 +24,7 @@ def draw_for_door(request: TenantRequest) -> SafeString:
     return render_to_string("cameras/at_door.html", context, request)
 
 
-def draw_for_record(request: TenantRequest) -> SafeString:
+def draw_video_of_record(request: TenantRequest) -> SafeString:
     """Draw the status of a record's video for people who may see recordings; nothing for a record without a device."""
     record: History | None = getattr(request, "shown_record", None)
     if record is None or not record.device_id or not request.access.can(Permission.CAMERAS_RECORDED):
@@ -33,8 +32,3 @@ def draw_for_record(request: TenantRequest) -> SafeString:
     clip = clip_status(record, Clip.objects.filter(history_id=record.history_id).first())
     context = {"record": record, "clip": clip, "downloads": usage.current_usage().downloads}
     return render_to_string("cameras/of_record.html", context, request)
-
-
-def register() -> None:
-    panels.register("door", draw_for_door)
-    panels.register("record", draw_for_record)

@@ -15,7 +15,7 @@ from django.utils import timezone
 from accessapi.errors import NotFound, ServiceError
 from accessapi.limits import SNAPSHOT_CAMERAS_MAX
 from accessapi.operations import CallClass
-from portal.base.timers import rounds, timer_registry
+from portal.base.timers import rounds
 from portal.base.timers.clock import ClockTime
 from portal.base.timers.task_queue import enqueue, enqueue_after_commit
 from portal.domain.budget import ledger
@@ -54,14 +54,15 @@ def _age_of(looked_at: datetime | None) -> timedelta:
     return timedelta.max if looked_at is None else timezone.now() - looked_at
 
 
-def _rows_in_sight() -> list[QuerySet[Camera]]:
+def rows_in_sight() -> list[QuerySet[Camera]]:
+    """Return the cameras on open pages, of all connected tenants."""
     connected = Connection.objects_across_tenants.filter(state=Connection.State.CONNECTED).values("tenant_id")
     return [_in_sight(Camera.objects_across_tenants.filter(tenant_id__in=connected))]
 
 
 def check_due() -> None:
     with across_tenants("the watch looks for cameras in sight of every tenant"):
-        found = list(_rows_in_sight()[0].values_list("tenant_id", flat=True).distinct())
+        found = list(rows_in_sight()[0].values_list("tenant_id", flat=True).distinct())
     enqueue(READ_IN_SIGHT, [(tenant_id,) for tenant_id in found])
 
 
@@ -97,7 +98,7 @@ def round_duration(cameras: int, limit: int) -> timedelta:
     return max(_SOONEST, timedelta(seconds=calls * 3600 / max(limit * MAX_SHARE_FOR_SYNC, 1)))
 
 
-def _delete_old(after: int) -> Iterator[int]:
+def delete_old(after: int) -> Iterator[int]:
     """Delete pictures of moments after a day, viewings that no period counts any more, and expired addresses."""
     yield from rounds.delete_steps(_old_rows)(after)
     yield after
@@ -163,8 +164,3 @@ def _grouped(cameras: Sequence[Camera]) -> list[Sequence[Camera]]:
 
 def _in_sight(rows: QuerySet[Camera]) -> QuerySet[Camera]:
     return rows.filter(looked_at__gt=ClockTime() - _IN_SIGHT_FOR)
-
-
-def register() -> None:
-    timer_registry.register("cameras_in_sight", check_due, every=10.0, queue="sync", due_rows=_rows_in_sight)
-    rounds.register("camera_leftovers", _delete_old, every=1800.0, queue="sync")
