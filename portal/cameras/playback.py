@@ -20,7 +20,7 @@ from tenants.connections.service_clients import current_connection
 
 def allow_media(request: TenantRequest, response: HttpResponse) -> HttpResponse:
     """Allow the environment's media hosts in the page's content security policy."""
-    hosts = list(media.hosts_of(request.tenant.environment))
+    hosts = list(media.media_hosts(request.tenant.environment))
     policy: Any = response
     policy._csp_update = {"media-src": ["blob:", *hosts], "connect-src": hosts}
     return response

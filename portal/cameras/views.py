@@ -35,7 +35,7 @@ def index(request: TenantRequest) -> HttpResponse:
     shown.record_view()
     if parts.is_up_to_date(request, shown.version):
         return parts.unchanged_response()
-    viewing_log.record_wall(Requester.from_request(request))
+    viewing_log.record_wall_viewed(Requester.from_request(request))
     if parts.is_poll(request):
         return render(request, "cameras/wall.html", {"wall": shown})
     context = {
@@ -55,7 +55,7 @@ def camera(request: TenantRequest, camera_id: str) -> HttpResponse:
     seen = parts.version_of(tiles.version_of([tile]), found.status_at, found.is_streaming)
     if parts.is_up_to_date(request, seen):
         return parts.unchanged_response()
-    viewing_log.record_latest([found], Requester.from_request(request))
+    viewing_log.record_latest_viewed([found], Requester.from_request(request))
     if parts.is_poll(request):
         return render(request, "cameras/latest.html", {"tile": tile, "camera": found, "seen": seen})
     viewing = viewing_of(request, found)
@@ -84,7 +84,7 @@ def at_door(request: TenantRequest, device_id: str) -> HttpResponse:
     seen = tiles.version_of(found)
     if parts.is_up_to_date(request, seen):
         return parts.unchanged_response()
-    viewing_log.record_latest([each.camera for each in found], Requester.from_request(request))
+    viewing_log.record_latest_viewed([each.camera for each in found], Requester.from_request(request))
     return render(request, "cameras/at_door.html", {"tiles": found, "seen": seen, "device_id": device_id})
 
 
@@ -111,7 +111,7 @@ def picture(request: TenantRequest, camera_id: str, pk: int, mark: str) -> HttpR
         return redirect("cameras:picture", request.tenant.slug, camera_id, pk, found.mark)
     if found.at is not None:
         request.access.check(Permission.CAMERAS_RECORDED)
-    viewing_log.record_picture(found, Requester.from_request(request))
+    viewing_log.record_picture_viewed(found, Requester.from_request(request))
     content = found.content or b""
     return HttpResponse(content, content_type=media.content_type_of(content) or "application/octet-stream")
 

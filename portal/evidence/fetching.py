@@ -126,7 +126,7 @@ def _fetch_clip(item: Item) -> StoredFile:
     if not clips.count_download(clip, incident=True):
         raise _NotAvailable("no_downloads")
     try:
-        return _store(media.stream(current_tenant().environment, clip.address, media.VIDEO_MAX))
+        return _store(media.stream_media(current_tenant().environment, clip.address, media.VIDEO_MAX))
     except _NotAvailable as none:
         if none.trouble == "expired":
             clips.forget_address(clip)

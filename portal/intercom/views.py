@@ -47,7 +47,7 @@ def index(request: TenantRequest) -> HttpResponseBase:
     seen = tiles.version_of(drawn)
     if parts.is_up_to_date(request, seen):
         return parts.unchanged_response()
-    viewing_log.record_latest(found, Requester.from_request(request))
+    viewing_log.record_latest_viewed(found, Requester.from_request(request))
     if parts.is_poll(request):
         return render(request, "intercom/wall.html", {"tiles": drawn, "seen": seen})
     return render(request, "intercom/index.html", {"tiles": drawn, "seen": seen})
@@ -76,7 +76,7 @@ def camera(request: TenantRequest, camera_id: str) -> HttpResponse:
         "streaming": usage.current_usage().streaming,
         "seconds_left": seconds_left(viewing),
     }
-    viewing_log.record_latest([found], Requester.from_request(request))
+    viewing_log.record_latest_viewed([found], Requester.from_request(request))
     if parts.is_poll(request):
         return render(request, "intercom/now.html", context)
     response = render(request, "intercom/camera.html", context)
@@ -88,7 +88,7 @@ def picture(request: TenantRequest, camera_id: str, pk: int, mark: str) -> HttpR
     """Return the bytes of the latest picture. The address changes with each picture."""
     rows = Picture.objects.filter(camera=queries.camera_or_404(camera_id), at=None).select_related("camera")
     found = get_row_or_404(rows, pk=pk, mark=mark)
-    viewing_log.record_picture(found, Requester.from_request(request))
+    viewing_log.record_picture_viewed(found, Requester.from_request(request))
     content = found.content or b""
     return HttpResponse(content, content_type=media.content_type_of(content) or "application/octet-stream")
 

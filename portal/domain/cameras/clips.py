@@ -147,7 +147,7 @@ def _save_answer(connection: Connection, clip: Clip, priority: Priority) -> None
         return
     told = HistoryVideo.model_validate(data)
     clip.camera_name = told.camera_name or ""
-    if not told.video_url or not media.is_allowed(current_tenant().environment, told.video_url):
+    if not told.video_url or not media.is_media_address(current_tenant().environment, told.video_url):
         clip.state, clip.trouble = Clip.State.FAILED, "other_host" if told.video_url else "none"
         return
     clip.state, clip.address, clip.answered_at, clip.trouble = Clip.State.READY, told.video_url, database_now(), ""

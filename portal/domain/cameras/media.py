@@ -20,25 +20,25 @@ class NotFetched(Exception):
     """Nothing was downloaded. The text is a key of TROUBLES and does not contain the address."""
 
 
-def hosts_of(environment: ServiceEnvironment) -> tuple[str, ...]:
+def media_hosts(environment: ServiceEnvironment) -> tuple[str, ...]:
     """Return the origins that media may come from: those of the overrides, otherwise the service's own."""
     service = urlsplit(environment.base_url)
     named = environment.catalogue.media.hosts or (service.netloc,)
     return tuple(f"{service.scheme}://{host.lower()}" for host in named)
 
 
-def is_allowed(environment: ServiceEnvironment, address: str) -> bool:
+def is_media_address(environment: ServiceEnvironment, address: str) -> bool:
     """Return True if an address is on one of the environment's media hosts and contains no user name or password."""
     try:
         parts = urlsplit(address)
     except ValueError:
         return False
-    return "@" not in parts.netloc and f"{parts.scheme}://{parts.netloc.lower()}" in hosts_of(environment)
+    return "@" not in parts.netloc and f"{parts.scheme}://{parts.netloc.lower()}" in media_hosts(environment)
 
 
-def stream(environment: ServiceEnvironment, address: str, most: int) -> Iterator[bytes]:
+def stream_media(environment: ServiceEnvironment, address: str, most: int) -> Iterator[bytes]:
     """Yield the content of an address, at most `most` bytes. Raises NotFetched, also after the first bytes."""
-    if not is_allowed(environment, address):
+    if not is_media_address(environment, address):
         raise NotFetched("other_host")
     try:
         yield from downloads.stream_download(address, most, seconds=10, connect=3)
@@ -50,9 +50,9 @@ def stream(environment: ServiceEnvironment, address: str, most: int) -> Iterator
         raise NotFetched("not_fetched") from None
 
 
-def fetch(environment: ServiceEnvironment, address: str, most: int) -> bytes:
+def fetch_media(environment: ServiceEnvironment, address: str, most: int) -> bytes:
     """Return the content of an address, at most `most` bytes. Raises NotFetched."""
-    return b"".join(stream(environment, address, most))
+    return b"".join(stream_media(environment, address, most))
 
 
 def content_type_of(content: bytes) -> str:

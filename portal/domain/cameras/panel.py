@@ -19,7 +19,7 @@ def draw_cameras_of_door(request: TenantRequest) -> SafeString:
     found = tiles.tiles_at_door(request, device_id)
     if not found:
         return SafeString("")
-    viewing_log.record_latest([each.camera for each in found], Requester.from_request(request))
+    viewing_log.record_latest_viewed([each.camera for each in found], Requester.from_request(request))
     context = {"tiles": found, "seen": tiles.version_of(found), "device_id": device_id}
     return render_to_string("cameras/at_door.html", context, request)
 

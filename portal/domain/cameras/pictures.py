@@ -102,7 +102,7 @@ def _content(said: str | None) -> bytes:
         except (binascii.Error, ValueError):
             raise media.NotFetched("not_shown") from None
     else:
-        content = media.fetch(environment, said, media.PICTURE_MAX)
+        content = media.fetch_media(environment, said, media.PICTURE_MAX)
     if not media.content_type_of(content):
         raise media.NotFetched("not_shown")
     return content

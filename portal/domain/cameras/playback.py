@@ -143,7 +143,7 @@ def _address(
         raise VideoUnavailable(str(why)) from None
     if not session.streaming_url:
         raise VideoUnavailable(_("The service gave no video."))
-    if not media.is_allowed(connection.tenant.environment, session.streaming_url):
+    if not media.is_media_address(connection.tenant.environment, session.streaming_url):
         raise VideoUnavailable(_("The video is at an address that the operator has not allowed."))
     return session.streaming_url, session.expires_at
 

@@ -18,12 +18,28 @@ from portal.domain.budget.priorities import Priority
 from portal.domain.cameras import refreshing
 from portal.domain.cameras.models import Camera, Picture
 from portal.domain.cameras.pictures import trouble_text
-from portal.domain.cameras.states import state_of
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 
+# With these, the picture was not refused: it shows that the camera was connected when it was taken.
+_GIVEN = ("", "no_budget")
 # A picture older than this gets a clear warning.
 OLD_AFTER = timedelta(minutes=15)
+
+
+def state_of(camera: Camera, picture: Picture | None) -> Chip:
+    """Return a camera's state for all pages and plans, from the newer of its status and its latest picture.
+
+    It is unknown if the service does not know the camera or nothing was loaded yet.
+    """
+    if camera.is_missing:
+        return Chip("unknown", as_of=camera.status_at)
+    taken_at = picture.taken_at if picture is not None and picture.trouble in _GIVEN else None
+    if taken_at is not None and (camera.status_at is None or taken_at > camera.status_at):
+        return Chip("connected", as_of=taken_at)
+    if camera.is_connected is None:
+        return Chip("unknown")
+    return Chip("connected" if camera.is_connected else "offline", as_of=camera.status_at)
 
 
 @dataclass(frozen=True)
