@@ -26,9 +26,9 @@ def clip(request: TenantRequest, history_id: str) -> HttpResponseBase:
     record = get_row_or_404(visibility.visible_records(request.access), history_id=history_id)
     if request.method == "POST":
         if not clips.is_expired(record):
-            clips.request_clip(current_connection(), record, incident=_is_incident(request))
+            clips.request_clip(current_connection(), record, incident=is_incident(request))
         there = reverse("cameras:clip", args=[request.tenant.slug, history_id])
-        return redirect(f"{there}?incident=1" if _is_incident(request) else there)
+        return redirect(f"{there}?incident=1" if is_incident(request) else there)
     said = clips.clip_status(record, Clip.objects.filter(history_id=history_id).first())
     seen = live_updates.version_of(said.state, said.reason, said.clip and (said.clip.due_at, said.clip.answered_at))
     if live_updates.is_up_to_date(request, seen):
@@ -44,14 +44,14 @@ def clip(request: TenantRequest, history_id: str) -> HttpResponseBase:
     if live_updates.is_poll(request):
         return render(request, "cameras/clip_now.html", context)
     if said.state == Clip.State.READY and said.clip is not None:
-        incident = _is_incident(request)
+        incident = is_incident(request)
         if not clips.count_viewing(said.clip, record, by=Requester.from_request(request), incident=incident):
             context["clip"] = clips.ClipStatus(Clip.State.FAILED, trouble_text("no_downloads"), said.clip)
     response = render(request, "cameras/clip.html", context)
     return allow_media(request, response) if context["clip"].state == Clip.State.READY else response
 
 
-def _is_incident(request: TenantRequest) -> bool:
+def is_incident(request: TenantRequest) -> bool:
     """Return whether the reserve for incidents was chosen and the person has the permission for it."""
     said = request.POST if request.method == "POST" else request.GET
     return said.get("incident") == "1" and request.access.can(Permission.EVIDENCE_MAKE)

@@ -15,10 +15,10 @@ from portal.domain.mirror.coverage import start_of_day
 from portal.domain.mirror.models import History
 from tenants.access import TenantRequest
 
-# The most records on the timeline, the newest of the day; a busy door has thousands.
-MOST = 200
+# How many records the timeline shows, the newest of the day; a busy door has thousands.
+MAX_RECORDS = 200
 # A recording starts this long before the record.
-LEAD_TIME = timedelta(seconds=10)
+_LEAD_TIME = timedelta(seconds=10)
 
 
 @dataclass(frozen=True)
@@ -61,19 +61,19 @@ class CameraDay:
             return []
         rows = visibility.visible_records(self.request.access).filter(device_id__in=self.camera.doors)
         rows = rows.filter(at__gte=self.starts_at, at__lt=self.starts_at + timedelta(days=1))
-        return list(rows.order_by("-at", "-pk")[: MOST + 1])
+        return list(rows.order_by("-at", "-pk")[: MAX_RECORDS + 1])
 
     @property
     def has_more(self) -> bool:
-        return len(self.records) > MOST
+        return len(self.records) > MAX_RECORDS
 
     @property
     def points(self) -> list[TimelinePoint]:
         words = self.request.tenant.environment.catalogue.records
         loud = {*words.suspicious, *words.refused}
         return [
-            TimelinePoint(each, self._position(each.at), to_input_value(each.at - LEAD_TIME), each.category in loud)
-            for each in self.records[:MOST]
+            TimelinePoint(each, self._position(each.at), to_input_value(each.at - _LEAD_TIME), each.category in loud)
+            for each in self.records[:MAX_RECORDS]
         ]
 
     @property

@@ -11,9 +11,10 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from portal.base.ui import live_updates as parts
+from portal.base.ui import live_updates
 from portal.base.ui.url_lookup import get_row_or_404, is_row_number
 from portal.cameras import timeline, wall
+from portal.cameras.clip_views import is_incident
 from portal.cameras.forms import EditForm, MomentForm, NewForm, SettingsForm
 from portal.cameras.playback import allow_media, continue_viewing, seconds_left, start_viewing, viewing_of
 from portal.domain.cameras import actions, door_command_pictures, media, playback, refreshing, tiles, usage, viewing_log
@@ -33,10 +34,10 @@ def index(request: TenantRequest) -> HttpResponse:
     """Show the latest pictures of all cameras. While the page is open, they are updated."""
     shown = wall.CameraWall(request)
     shown.record_view()
-    if parts.is_up_to_date(request, shown.version):
-        return parts.unchanged_response()
+    if live_updates.is_up_to_date(request, shown.version):
+        return live_updates.unchanged_response()
     viewing_log.record_wall_viewed(Requester.from_request(request))
-    if parts.is_poll(request):
+    if live_updates.is_poll(request):
         return render(request, "cameras/wall.html", {"wall": shown})
     context = {
         "wall": shown,
@@ -52,11 +53,11 @@ def camera(request: TenantRequest, camera_id: str) -> HttpResponse:
     found = _camera_or_404(camera_id)
     refreshing.mark_in_sight([found])
     tile = tiles.tile_of(request, found)
-    seen = parts.version_of(tiles.version_of([tile]), found.status_at, found.is_streaming)
-    if parts.is_up_to_date(request, seen):
-        return parts.unchanged_response()
+    seen = live_updates.version_of(tiles.version_of([tile]), found.status_at, found.is_streaming)
+    if live_updates.is_up_to_date(request, seen):
+        return live_updates.unchanged_response()
     viewing_log.record_latest_viewed([found], Requester.from_request(request))
-    if parts.is_poll(request):
+    if live_updates.is_poll(request):
         return render(request, "cameras/latest.html", {"tile": tile, "camera": found, "seen": seen})
     viewing = viewing_of(request, found)
     context = {
@@ -82,8 +83,8 @@ def at_door(request: TenantRequest, device_id: str) -> HttpResponse:
     """Show the cameras that cover a door, as part of other pages. While these are open, pictures are updated."""
     found = tiles.tiles_at_door(request, device_id)
     seen = tiles.version_of(found)
-    if parts.is_up_to_date(request, seen):
-        return parts.unchanged_response()
+    if live_updates.is_up_to_date(request, seen):
+        return live_updates.unchanged_response()
     viewing_log.record_latest_viewed([each.camera for each in found], Requester.from_request(request))
     return render(request, "cameras/at_door.html", {"tiles": found, "seen": seen, "device_id": device_id})
 
@@ -134,7 +135,7 @@ def live(request: TenantRequest, camera_id: str) -> HttpResponseBase:
 
     def begin() -> Viewing:
         return playback.play_live(
-            current_connection(), found, by=Requester.from_request(request), incident=_is_incident(request)
+            current_connection(), found, by=Requester.from_request(request), incident=is_incident(request)
         )
 
     return start_viewing(request, _page_of(request, found), begin)
@@ -149,7 +150,7 @@ def recording(request: TenantRequest, camera_id: str) -> HttpResponseBase:
     at, seconds = form.cleaned_data["at"], form.cleaned_data["seconds"] or 60
 
     def begin() -> Viewing:
-        by, incident = Requester.from_request(request), _is_incident(request)
+        by, incident = Requester.from_request(request), is_incident(request)
         return playback.play_recording(current_connection(), found, at, seconds, by=by, incident=incident)
 
     return start_viewing(request, _page_of(request, found), begin, at=timeline.to_input_value(at))
@@ -249,10 +250,6 @@ def _refuse_form(request: TenantRequest, camera: Camera, form: MomentForm) -> Ht
     for problem in form.errors.values():
         messages.error(request, " ".join(map(str, problem)))
     return interrupted_requests.return_to_form(request, _page_of(request, camera))
-
-
-def _is_incident(request: TenantRequest) -> bool:
-    return request.POST.get("incident") == "1" and request.access.can(Permission.EVIDENCE_MAKE)
 
 
 def _camera_url(request: TenantRequest, camera: Camera, name: str, *more: object) -> str:

@@ -30,14 +30,14 @@ class IntercomDoor:
     intents: list[Intent]
 
 
-def cameras() -> QuerySet[Camera]:
+def intercom_cameras() -> QuerySet[Camera]:
     """Return the intercom's cameras by name, with the data for their tiles."""
     return Camera.objects.filter(is_intercom=True).order_by("name_order", "pk").prefetch_related(latest_pictures())
 
 
 def camera_or_404(camera_id: str) -> Camera:
     """Return an intercom's camera. Raises Http404 for other cameras."""
-    return get_row_or_404(cameras(), camera_id=camera_id)
+    return get_row_or_404(intercom_cameras(), camera_id=camera_id)
 
 
 def doors_of(tenant: Tenant, camera: Camera) -> list[IntercomDoor]:

@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 
-from portal.base.ui import live_updates as parts
+from portal.base.ui import live_updates
 from portal.base.ui.url_lookup import get_row_or_404
 from portal.cameras.playback import allow_media, continue_viewing, seconds_left, start_viewing, viewing_of
 from portal.devices import actions
@@ -39,16 +39,16 @@ def page_of(request: TenantRequest, camera: Camera) -> str:
 @tenant_view(Permission.INTERCOM)
 def index(request: TenantRequest) -> HttpResponseBase:
     """Show the intercom's cameras with their latest pictures. If there is only one, redirect to its page."""
-    found = list(queries.cameras())
+    found = list(queries.intercom_cameras())
     if len(found) == 1:
         return redirect(page_of(request, found[0]))
     refreshing.mark_in_sight(found)
     drawn = [tiles.tile_of(request, each, "intercom") for each in found]
     seen = tiles.version_of(drawn)
-    if parts.is_up_to_date(request, seen):
-        return parts.unchanged_response()
+    if live_updates.is_up_to_date(request, seen):
+        return live_updates.unchanged_response()
     viewing_log.record_latest_viewed(found, Requester.from_request(request))
-    if parts.is_poll(request):
+    if live_updates.is_poll(request):
         return render(request, "intercom/wall.html", {"tiles": drawn, "seen": seen})
     return render(request, "intercom/index.html", {"tiles": drawn, "seen": seen})
 
@@ -61,9 +61,9 @@ def camera(request: TenantRequest, camera_id: str) -> HttpResponse:
     tile, doors = tiles.tile_of(request, found, "intercom"), queries.doors_of(request.tenant, found)
     expected = queries.expected_visits(timezone.now())
     told = [(each.door.pk, each.state, [intent.pk for intent in each.intents]) for each in doors]
-    seen = parts.version_of(tiles.version_of([tile]), told, [(each.pk, each.guest_name) for each in expected])
-    if parts.is_up_to_date(request, seen):
-        return parts.unchanged_response()
+    seen = live_updates.version_of(tiles.version_of([tile]), told, [(each.pk, each.guest_name) for each in expected])
+    if live_updates.is_up_to_date(request, seen):
+        return live_updates.unchanged_response()
     viewing = viewing_of(request, found)
     context = {
         "camera": found,
@@ -77,7 +77,7 @@ def camera(request: TenantRequest, camera_id: str) -> HttpResponse:
         "seconds_left": seconds_left(viewing),
     }
     viewing_log.record_latest_viewed([found], Requester.from_request(request))
-    if parts.is_poll(request):
+    if live_updates.is_poll(request):
         return render(request, "intercom/now.html", context)
     response = render(request, "intercom/camera.html", context)
     return allow_media(request, response) if viewing else response
