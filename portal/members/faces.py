@@ -30,17 +30,17 @@ from tenants.wording import Sentence, coded_sentence
 REGISTER, DELETE, PROFILE = "register_face_image", "delete_face_image", "register_profile_image"
 
 
-def register(*, member: Member, picture: CheckedPicture, by: Requester, nonce: Nonce) -> Intent:
+def register_face(*, member: Member, picture: CheckedPicture, by: Requester, nonce: Nonce) -> Intent:
     """Request to register a face (operation 8). The request is sent at most once and followed to its outcome."""
     return submit(_registration(member, picture), by=by, nonce=nonce)
 
 
-def delete(*, member: Member, by: Requester, nonce: Nonce) -> Intent:
+def delete_face(*, member: Member, by: Requester, nonce: Nonce) -> Intent:
     """Request to delete the face (operation 9)."""
     return _check_deleted(submit(_deletion(member), by=by, nonce=nonce))
 
 
-def replace(*, member: Member, picture: CheckedPicture, by: Requester, nonce: Nonce) -> Intent:
+def replace_face(*, member: Member, picture: CheckedPicture, by: Requester, nonce: Nonce) -> Intent:
     """Delete the present face, and register this one once that is confirmed. Return the second intent."""
     with transaction.atomic():
         then = Nonce(f"{nonce.value}.then"[:64], nonce.clicked_at)
@@ -63,13 +63,13 @@ def _check_deleted(deletion: Intent) -> Intent:
     return deletion
 
 
-def set_profile(*, member: Member, picture: CheckedPicture, by: Requester, nonce: Nonce) -> Intent:
+def set_profile_picture(*, member: Member, picture: CheckedPicture, by: Requester, nonce: Nonce) -> Intent:
     """Request a profile picture (operation 7). It replaces the present one."""
     title = coded_sentence("member.profile_picture", name=member)
     return submit(_with_picture(_request(PROFILE, title, member), picture), by=by, nonce=nonce)
 
 
-def on_deleted(intent: Intent) -> None:
+def finish_replacement(intent: Intent) -> None:
     """Release or withdraw the second step, depending on the outcome of the first."""
     if intent.state == State.UNCERTAIN:
         return
@@ -98,7 +98,7 @@ class FaceState:
         return max(0, round(left.total_seconds()))
 
 
-def state_of(member: Member, about: Iterable[Intent]) -> FaceState:
+def face_state(member: Member, about: Iterable[Intent]) -> FaceState:
     """Return the state of the member's face. `about`: the newest requests about the member, the newest first."""
     intents = [each for each in about if each.operation in (REGISTER, DELETE)][:4]
     newest = intents[0] if intents else None

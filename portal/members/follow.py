@@ -64,7 +64,7 @@ def on_deleted(intent: Intent) -> None:
     """Delete the member from the mirror, also if the service did not find it."""
     if intent.state == State.SUCCEEDED or (intent.state == State.FAILED and intent.http_status == 404):
         local_writes.apply_member_deletion(intent.tenant, intent.path["member_id"])
-        portraits.delete([intent.path["member_id"]])
+        portraits.delete_portraits([intent.path["member_id"]])
 
 
 def reconcile_created(intent: Intent) -> Finding:
@@ -139,7 +139,7 @@ def _has_face(intent: Intent) -> bool:
 def on_face_deleted(intent: Intent) -> None:
     if intent.state == State.SUCCEEDED:
         local_writes.apply_member_write(intent.tenant, intent.path["member_id"], {"face_data": None})
-    faces.on_deleted(intent)
+    faces.finish_replacement(intent)
 
 
 def reconcile_face(intent: Intent, *, wanted: bool = True) -> Finding:

@@ -32,7 +32,7 @@ def member_facts(request: TenantRequest, member: Member) -> dict[str, Any]:
         "about": about,
         "state": status.validity_of(member),
         "qr": status.qr_of(member),
-        "face": faces.state_of(member, about),
+        "face": faces.face_state(member, about),
         "running": temporary_keys.running_uses(about),
         "unknown": sorted(member.extra.items()),
         "may_reveal": can(Permission.SECRETS_REVEAL),

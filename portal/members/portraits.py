@@ -23,7 +23,7 @@ _RETRY_AFTER = timedelta(minutes=5)
 _TIMEOUT_SECONDS = 5.0
 
 
-def save_address(tenant: Tenant, member_id: str, address: str | None) -> None:
+def save_portrait_address(tenant: Tenant, member_id: str, address: str | None) -> None:
     """Save the picture's address from a single read; with None, delete the picture."""
     if not address:
         Portrait.objects.filter(member_id=member_id).delete()
@@ -35,16 +35,16 @@ def save_address(tenant: Tenant, member_id: str, address: str | None) -> None:
     Portrait.objects.update_or_create(tenant=tenant, member_id=member_id, defaults=fresh)
 
 
-def delete(member_ids: list[str]) -> None:
+def delete_portraits(member_ids: list[str]) -> None:
     Portrait.objects.filter(member_id__in=member_ids).delete()
 
 
-def delete_orphans(_tenant: Tenant) -> None:
+def delete_orphan_portraits(_tenant: Tenant) -> None:
     """Delete pictures whose member no longer exists. Called after each complete list of members."""
     Portrait.objects.exclude(member_id__in=Member.objects.values("member_id")).delete()
 
 
-def content_of(tenant: Tenant, member_id: str) -> bytes | None:
+def portrait_content(tenant: Tenant, member_id: str) -> bytes | None:
     """Return the picture as a JPEG of up to 320 x 320 pixels. It is loaded on first use, which uses no API call."""
     kept = Portrait.objects.filter(member_id=member_id).first()
     if kept is None or kept.content is not None:

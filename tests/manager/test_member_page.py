@@ -80,12 +80,16 @@ def test_a_picture_goes_with_its_member_whoever_deleted_them(desk):
     member, other = desk.members()
     with desk.scope():
         for each in (member, other):
-            portraits.save_address(desk.place.tenant, each.member_id, f"https://pictures.example/{each.member_id}")
-        portraits.save_address(desk.place.tenant, other.member_id, f"https://pictures.example/{other.member_id}")
+            portraits.save_portrait_address(
+                desk.place.tenant, each.member_id, f"https://pictures.example/{each.member_id}"
+            )
+        portraits.save_portrait_address(
+            desk.place.tenant, other.member_id, f"https://pictures.example/{other.member_id}"
+        )
         Member.objects.filter(pk=member.pk).delete()
-        portraits.delete_orphans(desk.place.tenant)
+        portraits.delete_orphan_portraits(desk.place.tenant)
         assert [each.member_id for each in Portrait.objects.all()] == [other.member_id]
-        portraits.save_address(desk.place.tenant, other.member_id, None)
+        portraits.save_portrait_address(desk.place.tenant, other.member_id, None)
         assert not Portrait.objects.exists()
 
 

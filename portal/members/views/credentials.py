@@ -103,10 +103,12 @@ def face(request: TenantRequest, member_id: str) -> HttpResponse:
     member = get_member(member_id)
     form = FaceForm(request.POST if request.method == "POST" else None, request.FILES or None)
     if form.is_valid():
-        act = partial(faces.replace if member.has_face else faces.register, member=member, picture=form.picture)
+        act = partial(
+            faces.replace_face if member.has_face else faces.register_face, member=member, picture=form.picture
+        )
         if answer := _ask_for_face(request, form, act, member, form.picture.metadata):
             return answer
-    state = faces.state_of(member, queries.intents_about(member))
+    state = faces.face_state(member, queries.intents_about(member))
     response = render(request, "members/face.html", {"member": member, "form": form, "face": state})
     response["Permissions-Policy"] = "camera=(self), microphone=(), geolocation=()"
     return response
@@ -116,7 +118,7 @@ def face(request: TenantRequest, member_id: str) -> HttpResponse:
 def face_delete(request: TenantRequest, member_id: str) -> HttpResponse:
     member = get_member(member_id)
     form = DeleteForm(request.POST if request.method == "POST" else None)
-    act = partial(faces.delete, member=member)
+    act = partial(faces.delete_face, member=member)
     answer = _ask_for_face(request, form, act, member, None) if form.is_valid() else None
     return answer or render(request, "members/face_delete.html", {"member": member, "form": form})
 
@@ -138,7 +140,7 @@ def picture_edit(request: TenantRequest, member_id: str) -> HttpResponse:
     member = get_member(member_id)
     form = ProfileForm(request.POST if request.method == "POST" else None, request.FILES or None)
     if form.is_valid():
-        act = partial(faces.set_profile, member=member, picture=form.picture)
+        act = partial(faces.set_profile_picture, member=member, picture=form.picture)
         if answer := submit_and_redirect(request, form, act, body=form.picture.metadata, **back_to_member(request)):
             return answer
     return render(request, "members/picture.html", {"member": member, "form": form})
@@ -148,7 +150,7 @@ def picture_edit(request: TenantRequest, member_id: str) -> HttpResponse:
 def picture(request: TenantRequest, member_id: str) -> HttpResponse:
     """Return the profile picture from the portal's own address."""
     member = get_member(member_id, include_gone=True)
-    content = portraits.content_of(request.tenant, member.member_id)
+    content = portraits.portrait_content(request.tenant, member.member_id)
     if content is None:
         raise Http404
     return HttpResponse(content, content_type="image/jpeg")

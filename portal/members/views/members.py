@@ -114,7 +114,7 @@ def reading(request: TenantRequest, member_id: str) -> HttpResponse:
     member, trouble = get_member(member_id, include_gone=True), ""
     try:
         told = read_member_for_page(member_id)
-        portraits.save_address(request.tenant, member_id, told.profile_image_url)
+        portraits.save_portrait_address(request.tenant, member_id, told.profile_image_url)
     except ReadFailed as why:
         trouble = str(why)
     member.refresh_from_db()
