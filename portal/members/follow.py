@@ -78,7 +78,7 @@ def reconcile_created(intent: Intent) -> Finding:
     if at is None:
         return Finding(None, intent.result.get("evidence") or {}, retry_at=max(since, database_now()) + _RECHECK_AFTER)
     seen, told = matching.find_candidates(body, known), {"read": write_moment(at)}
-    if len(seen.with_code_or_card) == 1 and matching.is_same(seen.with_code_or_card[0], body):
+    if len(seen.with_code_or_card) == 1 and matching.has_sent_values(seen.with_code_or_card[0], body):
         return Finding(True, {**told, "member_id": seen.with_code_or_card[0].member_id})
     if seen.with_code_or_card or seen.with_same_name:
         alike = [member.member_id for member in (*seen.with_code_or_card, *seen.with_same_name)]

@@ -42,7 +42,7 @@ def find_candidates(body: Mapping[str, Any], known: Iterable[str]) -> Candidates
     return Candidates(marked, list(namesakes))
 
 
-def is_same(member: Member, body: Mapping[str, Any]) -> bool:
+def has_sent_values(member: Member, body: Mapping[str, Any]) -> bool:
     """Check whether a candidate with the code or card has all the values that were sent."""
     return Member.objects.filter(_name_matches(body), *_identifiers(body), pk=member.pk).exists()
 
