@@ -169,10 +169,10 @@ def _keys(access: Access) -> Columns:
 
 
 def _members(now: datetime) -> Columns:
-    soon = cleanup_lists.members_of(CleanupList.ENDING).filter(use_end_key__lte=int((now + SOON).timestamp()))
+    soon = cleanup_lists.members_to_review(CleanupList.ENDING).filter(use_end_key__lte=int((now + SOON).timestamp()))
     first = soon.order_by("use_end_key", "pk")
     return {
-        "expired": _bounded_count(cleanup_lists.members_of(CleanupList.ENDED)),
+        "expired": _bounded_count(cleanup_lists.members_to_review(CleanupList.ENDED)),
         "ending": _bounded_count(soon),
         "ending_first": _first_rows(first, "member_id", "member_name", "use_date_end", most=NAMED),
     }

@@ -36,7 +36,7 @@ class CleanupList(TextChoices):
     TWICE = "twice", _("Shared cards")
 
 
-PURPOSES = {
+REVIEW_PURPOSES = {
     CleanupList.ENDING: _("Their access ends within 90 days. Extend it in time, or collect what they have."),
     CleanupList.ENDED: _("Their access has ended, but their card, QR code and face are still registered."),
     CleanupList.NEVER: _("No activity in the loaded log."),
@@ -44,7 +44,7 @@ PURPOSES = {
     CleanupList.TWICE: _("Two or more members have the same card number, so the log cannot tell who entered."),
 }
 # Texts for empty lists. Here an empty list is good news.
-EMPTY_TEXTS = {
+REVIEW_EMPTY_TEXTS = {
     CleanupList.ENDING: _("No access ends within 90 days"),
     CleanupList.ENDED: _("No expired members"),
     CleanupList.NEVER: _("Every member has been seen"),
@@ -54,15 +54,15 @@ EMPTY_TEXTS = {
 
 
 # Extra permissions: who never came is derived from the whole log.
-PERMISSIONS = {CleanupList.NEVER: Permission.LOGS_VIEW}
+REVIEW_PERMISSIONS = {CleanupList.NEVER: Permission.LOGS_VIEW}
 
 
-def lists_for(access: Access) -> list[CleanupList]:
+def review_lists_for(access: Access) -> list[CleanupList]:
     """Return the lists that a person may see."""
-    return [which for which in CleanupList if which not in PERMISSIONS or access.can(PERMISSIONS[which])]
+    return [which for which in CleanupList if which not in REVIEW_PERMISSIONS or access.can(REVIEW_PERMISSIONS[which])]
 
 
-def members_of(which: CleanupList) -> QuerySet[Member]:
+def members_to_review(which: CleanupList) -> QuerySet[Member]:
     """Return the members of one list. For shared cards, `others` has the name and code of the other holders."""
     second = int(timezone.now().timestamp())
     rows = suspensions.with_suspended_flag(queries.members())
@@ -93,13 +93,13 @@ class CountedRows(Subquery):
     output_field = IntegerField()
 
 
-def count_members(tenant: Tenant, lists: Iterable[CleanupList], fresh: Freshness) -> dict[str, int]:
+def count_members_to_review(tenant: Tenant, lists: Iterable[CleanupList], fresh: Freshness) -> dict[str, int]:
     """Count the members of each list in one query, up to 10,001. Lists that cannot be known are left out."""
     if fresh[MirrorKind.MEMBERS].as_of is None:
         return {}
     lists = [which for which in lists if which != CleanupList.NEVER or fresh[MirrorKind.HISTORIES].as_of]
     columns = {
-        which.value: CountedRows(members_of(which).order_by().values("pk")[: MAX_COUNTED + 1]) for which in lists
+        which.value: CountedRows(members_to_review(which).order_by().values("pk")[: MAX_COUNTED + 1]) for which in lists
     }
     counted: dict[str, Any] = dict(Tenant.objects.filter(pk=tenant.pk).values(**columns).get())
     return counted
@@ -124,7 +124,7 @@ def day_choices(_request: HttpRequest) -> list[tuple[str, str]]:
     return [(str(number), _t("%(n)d days") % {"n": number}) for number in SOON_DAYS]
 
 
-def tabs(here: str, lists: Sequence[CleanupList], counted: dict[str, int]) -> list[dict[str, object]]:
+def review_tabs(here: str, lists: Sequence[CleanupList], counted: dict[str, int]) -> list[dict[str, object]]:
     """Return these lists as tabs, each with its number of members if it was counted."""
     return [
         {

@@ -191,13 +191,13 @@ class CleanupMembers(Members):
     )
 
     def __init__(self, request: TenantRequest, which: CleanupList, *, query: QueryDict | None = None) -> None:
-        if which in cleanup_lists.PERMISSIONS:
-            request.access.check(cleanup_lists.PERMISSIONS[which])
+        if which in cleanup_lists.REVIEW_PERMISSIONS:
+            request.access.check(cleanup_lists.REVIEW_PERMISSIONS[which])
         super().__init__(request, query=query)
         # So "all that match" means this list and never all members.
         self.actions = jobs.selection_actions(lambda _request: f"leavers={which}")
         self.which, self.known_total = which, None
-        self.all_rows = cleanup_lists.members_of(which)
+        self.all_rows = cleanup_lists.members_to_review(which)
         self.default_sort = {CleanupList.ENDING: "use_end_key", CleanupList.ENDED: "-use_end_key"}.get(
             which, "name_key"
         )
@@ -215,7 +215,7 @@ class CleanupMembers(Members):
 
     @property
     def _empty_text(self) -> EmptyState:
-        return EmptyState(cleanup_lists.EMPTY_TEXTS[self.which], "", "circle-check")
+        return EmptyState(cleanup_lists.REVIEW_EMPTY_TEXTS[self.which], "", "circle-check")
 
     @property
     def file_note(self) -> str:

@@ -115,7 +115,9 @@ def test_the_tabs_learn_their_counts_a_moment_later_in_one_query(desk):
         assert words in counted
     fresh = freshness_of(desk.place.tenant)
     with desk.scope(), CaptureQueriesContext(connection) as asked:
-        assert set(cleanup_lists.count_members(desk.place.tenant, list(CleanupList), fresh)) == set(CleanupList.values)
+        assert set(cleanup_lists.count_members_to_review(desk.place.tenant, list(CleanupList), fresh)) == set(
+            CleanupList.values
+        )
     assert len(asked) == 1
 
 

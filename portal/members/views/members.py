@@ -55,11 +55,11 @@ def review(request: TenantRequest, which: str = CleanupList.ENDING) -> HttpRespo
     """
     if which not in CleanupList.values:
         raise Http404
-    lists = cleanup_lists.lists_for(request.access)
+    visible = cleanup_lists.review_lists_for(request.access)
     if request.htmx and request.htmx.target == "leaver-tabs":
         told = {
-            "tabs": cleanup_lists.tabs(
-                which, lists, cleanup_lists.count_members(request.tenant, lists, freshness_for(request))
+            "tabs": cleanup_lists.review_tabs(
+                which, visible, cleanup_lists.count_members_to_review(request.tenant, visible, freshness_for(request))
             )
         }
         return render(request, "members/leaver_tabs.html", told)
@@ -68,11 +68,13 @@ def review(request: TenantRequest, which: str = CleanupList.ENDING) -> HttpRespo
         return table.export(table.requested_file)
     context = {
         "which": which,
-        "tabs": cleanup_lists.tabs(which, lists, {}),
+        "tabs": cleanup_lists.review_tabs(which, visible, {}),
         "kept_back": [
-            (each.label, needed.label) for each, needed in cleanup_lists.PERMISSIONS.items() if each not in lists
+            (each.label, needed.label)
+            for each, needed in cleanup_lists.REVIEW_PERMISSIONS.items()
+            if each not in visible
         ],
-        "purpose": cleanup_lists.PURPOSES[CleanupList(which)],
+        "purpose": cleanup_lists.REVIEW_PURPOSES[CleanupList(which)],
         "log": cleanup_lists.log_period_text(freshness_for(request)[MirrorKind.HISTORIES])
         if which == CleanupList.NEVER
         else "",
