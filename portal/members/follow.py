@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from datetime import timedelta
-from functools import partial
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -18,7 +17,7 @@ from portal.base.timers.clock import database_now
 from portal.base.ui.times import local
 from portal.domain.budget.client import client
 from portal.domain.budget.priorities import Priority
-from portal.domain.intents import absence_proofs, handlers, refusals
+from portal.domain.intents import absence_proofs, refusals
 from portal.domain.intents.handlers import Finding, OutcomeText
 from portal.domain.intents.models import Intent, target_of
 from portal.domain.intents.states import Reason, State
@@ -226,15 +225,3 @@ def _keys_sent(intent: Intent, body: dict[str, Any]) -> OutcomeText:
     if missed := [known.get(box, box) for box in units if box not in reached]:
         told.append(_("Could not be reached, unchanged: %(boxes)s.") % {"boxes": ", ".join(missed)})
     return OutcomeText(" ".join(told))
-
-
-def register() -> None:
-    handlers.register("create_member", on_finished=on_created, reconcile=reconcile_created)
-    handlers.register("update_member", on_finished=on_updated, reconcile=reconcile_updated)
-    handlers.register("delete_member", on_finished=on_deleted, reconcile=reconcile_deleted)
-    handlers.register(faces.REGISTER, on_finished=on_face_registered, reconcile=reconcile_face, describe=face_effect)
-    look_for_no_face = partial(reconcile_face, wanted=False)
-    handlers.register(
-        faces.DELETE, on_finished=on_face_deleted, reconcile=look_for_no_face, describe=face_deletion_effect
-    )
-    handlers.register(temporary_keys.OPERATION, reconcile=reconcile_keys, describe=keys_effect)

@@ -10,7 +10,7 @@ from typing import Any
 
 from django import forms
 from django.db import transaction
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _t
 
 from accessapi import limits
 from portal.domain.intents.models import Intent
@@ -25,12 +25,12 @@ def timestep_field() -> forms.IntegerField:
     """Return the field for the seconds of a one-time code, with the known maximum."""
     stated = _stated_max()
     return forms.IntegerField(
-        label=_("Code changes every (seconds)"),
+        label=_t("Code changes every (seconds)"),
         required=False,
         initial=usual_timestep(),
         min_value=limits.TIMESTEP_MIN,
         max_value=stated,
-        help_text=" ".join(filter(None, [_("Shorter is safer."), _limit_text(stated)])),
+        help_text=" ".join(filter(None, [_t("Shorter is safer."), _limit_text(stated)])),
     )
 
 
@@ -46,10 +46,10 @@ def _stated_max() -> int:
 def _limit_text(stated: int) -> str:
     learned = current_connection().limits_learned.get(_TIMESTEP) or {}
     if isinstance(learned.get("most"), int) and learned["most"] < stated:
-        return _("The service allows at most %(n)d.") % {"n": learned["most"]}
+        return _t("The service allows at most %(n)d.") % {"n": learned["most"]}
     if isinstance(learned.get("refused"), int) and learned["refused"] <= stated:
-        return _("The service refused %(n)d.") % {"n": learned["refused"]}
-    return _("The service allows at most %(n)d.") % {"n": stated} if stated < limits.TIMESTEP_MAX else ""
+        return _t("The service refused %(n)d.") % {"n": learned["refused"]}
+    return _t("The service allows at most %(n)d.") % {"n": stated} if stated < limits.TIMESTEP_MAX else ""
 
 
 def learning_from(form: Any, act: Callable[..., Intent]) -> Callable[..., Intent]:

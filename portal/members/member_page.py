@@ -3,15 +3,14 @@
 from functools import partial
 from typing import Any
 
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _t
 
 from accessapi.meanings import RefusalCause
 from portal.domain.intents import refusals
 from portal.domain.intents.form_handling import address_of_target
 from portal.domain.intents.models import Intent, target_of
 from portal.domain.intents.refusals import Explanation
-from portal.domain.jobs import member_jobs as about_jobs
-from portal.domain.jobs import suspensions
+from portal.domain.jobs import member_jobs, suspensions
 from portal.domain.mirror.fields.members import CARD, MEMBER
 from portal.domain.mirror.models import Member
 from portal.members import faces, queries, status, temporary_keys
@@ -26,7 +25,7 @@ def member_facts(request: TenantRequest, member: Member) -> dict[str, Any]:
     member.suspended = suspension is not None  # type: ignore[attr-defined]  # as in `suspensions.with_suspended_flag`
     return {
         "suspension": suspension,
-        "ahead": [job for job in about_jobs.pending_jobs_of(member.member_id) if can(Permission(job.permission))],
+        "ahead": [job for job in member_jobs.pending_jobs_of(member.member_id) if can(Permission(job.permission))],
         "member": member,
         "who": [(each, each.format_value(each.written_value(member), named)) for each in MEMBER.in_section("who")],
         "about": about,
@@ -67,9 +66,9 @@ def _explain_refusal(intent: Intent, access: Access) -> Explanation | None:
     """Explain a refusal: which member has the card (if the person may see it), or that the code is used; else None."""
     if refusals.is_refused_for(intent, RefusalCause.DUPLICATE, "card"):
         holder = _holder_text(intent) if access.can(Permission.SECRETS_REVEAL) else ""
-        return (CARD.name,), _("This card is already registered.") + holder
+        return (CARD.name,), _t("This card is already registered.") + holder
     if refusals.is_refused_for(intent, RefusalCause.DUPLICATE, "qr"):
-        return ("qr_data",), _("This QR code is already registered.")
+        return ("qr_data",), _t("This QR code is already registered.")
     return None
 
 
@@ -78,4 +77,4 @@ def _holder_text(intent: Intent) -> str:
     holder = queries.holder_of_card((intent.body or {}).get(CARD.name, ""))
     if holder is None or target_of("member", holder.member_id) == intent.target:
         return ""
-    return " " + _("According to the portal, it belongs to %(name)s.") % {"name": holder}
+    return " " + _t("According to the portal, it belongs to %(name)s.") % {"name": holder}
