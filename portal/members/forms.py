@@ -1,7 +1,6 @@
 """Forms of members. They convert inputs to request bodies, and only changed values are sent."""
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -16,11 +15,10 @@ from portal.base.ui import inputs
 from portal.base.ui.edit_conflicts import add_conflicts
 from portal.base.ui.inputs import add_current_choices, set_choices
 from portal.base.ui.sealing import ShownValuesForm
-from portal.domain.intents.actions import Requester
 from portal.domain.mirror.fields.field import form_of
 from portal.domain.mirror.fields.members import CARD, END, GROUP, MEMBER, PRIVILEGES, START
-from portal.domain.mirror.models import KeyBox, Member
-from portal.members import learned_limits, status, temporary_keys
+from portal.domain.mirror.models import Member
+from portal.members import learned_limits, status
 from portal.members.queries import Choices
 
 # The most bytes that a QR code can hold. The specification has no limit for members.
@@ -28,8 +26,6 @@ QR_CAPACITY = 2953
 # Fields that are edited as they are, without an input of their type.
 PLAIN_FIELDS = tuple(each for each in MEMBER if each.section)
 PlainValues = dict[str, Any]
-PERIODS = (900, 3600, 4 * 3600, 8 * 3600, 24 * 3600)
-OTHER_PERIOD = "other"
 
 
 class MemberForm(ShownValuesForm, form_of(PLAIN_FIELDS)):  # type: ignore[misc]  # a class made of the described fields
@@ -228,63 +224,6 @@ class ExportForm(forms.Form):
         label=_("With card numbers and QR codes"), required=False, initial=True,
         help_text=_("Anyone with this file can copy cards and codes. The export is recorded in the audit log."),
     )  # fmt: skip
-
-
-class TemporaryKeysForm(forms.Form):
-    """The form for operation 11. `boxes` are the mirror's key boxes; only their keys can be chosen."""
-
-    units = forms.MultipleChoiceField(label=_("Keys"), error_messages={"required": _("Choose at least one key.")})
-    period = forms.ChoiceField(label=_("For how long"), widget=forms.RadioSelect)
-    seconds = forms.IntegerField(
-        label=_("Seconds"), required=False, min_value=0, max_value=limits.TEMPORARY_USE_SECONDS_MAX
-    )
-    device_action = forms.BooleanField(
-        label=_("Signal at the key box"), required=False,
-        help_text=_("The key box beeps and lights up when the request arrives."),
-    )  # fmt: skip
-    info = inputs.line_field(_("For the log"), limits.INFO_MAX, help_text=_("Leave empty to use your e-mail address."))
-
-    def __init__(
-        self, data: Any = None, *, member: Member, boxes: Sequence[KeyBox], chosen: Sequence[str] = ()
-    ) -> None:
-        super().__init__(data, initial={"period": str(PERIODS[1]), "units": list(chosen)})
-        self._drawn = partial(temporary_keys.box_choices, boxes, member.rights)
-        periods = [(str(seconds), temporary_keys.duration_text(seconds)) for seconds in PERIODS]
-        units = [unit.value for box in self.boxes for unit in box.units]
-        set_choices(self, units=[(value, value) for value in units], period=[*periods, (OTHER_PERIOD, _t("Other"))])
-
-    @property
-    def boxes(self) -> list[temporary_keys.BoxChoices]:
-        """Return the key boxes with their keys, for the template."""
-        return self._drawn(self["units"].value() or ())
-
-    @property
-    def is_hopeless(self) -> bool:
-        """Check whether the service will surely refuse, as far as the portal knows."""
-        return all(box.is_forbidden for box in self.boxes)
-
-    def clean_units(self) -> list[str]:
-        chosen, most = list(self.cleaned_data["units"]), limits.TEMPORARY_USE_TARGETS_MAX
-        if len({value.partition("@")[2] for value in chosen}) > most:
-            raise ValidationError(_t("You can select keys from at most %(n)d key boxes."), params={"n": most})
-        return chosen
-
-    def clean(self) -> dict[str, Any]:
-        given = super().clean() or {}
-        if given.get("period") == OTHER_PERIOD and given.get("seconds") is None and "seconds" not in self.errors:
-            self.add_error("seconds", _t("Enter the number of seconds."))
-        return given
-
-    def body(self, by: Requester) -> dict[str, Any]:
-        """Return the body of the request."""
-        given = self.cleaned_data
-        units: dict[str, list[str]] = {}
-        for value in given["units"]:
-            number, _at, box = value.partition("@")
-            units.setdefault(box, []).append(number)
-        seconds = given["seconds"] if given["period"] == OTHER_PERIOD else int(given["period"])
-        signal = bool(given["device_action"])
-        return temporary_keys.body(units=units, seconds=seconds, signal=signal, info=given["info"].strip(), by=by)
 
 
 def _file(label: Any, accept: str, **attrs: str) -> forms.FileField:

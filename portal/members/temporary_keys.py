@@ -8,12 +8,19 @@ our own requests.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
+from django import forms
+from django.core.exceptions import ValidationError
 from django.utils import timezone
+from django.utils.translation import gettext as _t
+from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from accessapi.limits import INFO_MAX
+from accessapi import limits
+from portal.base.ui import inputs
+from portal.base.ui.inputs import set_choices
 from portal.domain.budget.priorities import Priority
 from portal.domain.intents.actions import Requester, submit
 from portal.domain.intents.models import Intent, target_of
@@ -27,13 +34,15 @@ from tenants.wording import coded_sentence
 OPERATION = "temporary_use"
 # Maps fields of the operation to inputs of the form.
 INPUTS_BY_FIELD = {"targets_list": ("units",), "timer": ("period",), "info": ("info",)}
+PERIODS = (900, 3600, 4 * 3600, 8 * 3600, 24 * 3600)
+OTHER_PERIOD = "other"
 Units = Mapping[str, Sequence[str]]
 
 
-def body(*, units: Units, seconds: int, signal: bool, info: str, by: Requester) -> dict[str, Any]:
+def request_body(*, units: Units, seconds: int, signal: bool, info: str, by: Requester) -> dict[str, Any]:
     """Return the body of operation 11. If `info` is empty, the service's log shows the requester's e-mail address."""
     targets = [{"device_id": box, "unit_no_list": list(numbers)} for box, numbers in units.items()]
-    info = (info or str(by.user.email))[:INFO_MAX]
+    info = (info or str(by.user.email))[: limits.INFO_MAX]
     return {"target": "key", "timer": seconds, "targets_list": targets, "device_action": signal, "info": info}
 
 
@@ -188,3 +197,60 @@ def _box_choices(box: KeyBox, rights: Any, chosen: Collection[str]) -> BoxChoice
             name, restricted = str(unit.get("unit_name") or ""), bool(unit.get("restriction"))
             units.append(KeyChoice(value, number, name, restricted, may, value in chosen))
     return BoxChoices(str(box), units)
+
+
+class TemporaryKeysForm(forms.Form):
+    """The form for operation 11. `boxes` are the mirror's key boxes; only their keys can be chosen."""
+
+    units = forms.MultipleChoiceField(label=_("Keys"), error_messages={"required": _("Choose at least one key.")})
+    period = forms.ChoiceField(label=_("For how long"), widget=forms.RadioSelect)
+    seconds = forms.IntegerField(
+        label=_("Seconds"), required=False, min_value=0, max_value=limits.TEMPORARY_USE_SECONDS_MAX
+    )
+    device_action = forms.BooleanField(
+        label=_("Signal at the key box"), required=False,
+        help_text=_("The key box beeps and lights up when the request arrives."),
+    )  # fmt: skip
+    info = inputs.line_field(_("For the log"), limits.INFO_MAX, help_text=_("Leave empty to use your e-mail address."))
+
+    def __init__(
+        self, data: Any = None, *, member: Member, boxes: Sequence[KeyBox], chosen: Sequence[str] = ()
+    ) -> None:
+        super().__init__(data, initial={"period": str(PERIODS[1]), "units": list(chosen)})
+        self._drawn = partial(box_choices, boxes, member.rights)
+        periods = [(str(seconds), duration_text(seconds)) for seconds in PERIODS]
+        units = [unit.value for box in self.boxes for unit in box.units]
+        set_choices(self, units=[(value, value) for value in units], period=[*periods, (OTHER_PERIOD, _t("Other"))])
+
+    @property
+    def boxes(self) -> list[BoxChoices]:
+        """Return the key boxes with their keys, for the template."""
+        return self._drawn(self["units"].value() or ())
+
+    @property
+    def is_hopeless(self) -> bool:
+        """Check whether the service will surely refuse, as far as the portal knows."""
+        return all(box.is_forbidden for box in self.boxes)
+
+    def clean_units(self) -> list[str]:
+        chosen, most = list(self.cleaned_data["units"]), limits.TEMPORARY_USE_TARGETS_MAX
+        if len({value.partition("@")[2] for value in chosen}) > most:
+            raise ValidationError(_t("You can select keys from at most %(n)d key boxes."), params={"n": most})
+        return chosen
+
+    def clean(self) -> dict[str, Any]:
+        given = super().clean() or {}
+        if given.get("period") == OTHER_PERIOD and given.get("seconds") is None and "seconds" not in self.errors:
+            self.add_error("seconds", _t("Enter the number of seconds."))
+        return given
+
+    def body(self, by: Requester) -> dict[str, Any]:
+        """Return the body of the request."""
+        given = self.cleaned_data
+        units: dict[str, list[str]] = {}
+        for value in given["units"]:
+            number, _at, box = value.partition("@")
+            units.setdefault(box, []).append(number)
+        seconds = given["seconds"] if given["period"] == OTHER_PERIOD else int(given["period"])
+        signal = bool(given["device_action"])
+        return request_body(units=units, seconds=seconds, signal=signal, info=given["info"].strip(), by=by)

@@ -16,8 +16,9 @@ from portal.domain.mirror.models import Member
 from portal.domain.mirror.place_queries import key_boxes
 from portal.domain.mirror.queries import get_member
 from portal.members import actions, faces, member_page, portraits, qr_codes, queries, temporary_keys
-from portal.members.forms import DeleteForm, FaceForm, ProfileForm, TemporaryKeysForm
+from portal.members.forms import DeleteForm, FaceForm, ProfileForm
 from portal.members.member_page import back_to_member
+from portal.members.temporary_keys import TemporaryKeysForm
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission, Proof
 
