@@ -10,7 +10,7 @@ from portal.base.timers.clock import database_now
 from portal.base.ui.times import local
 from portal.domain.budget.client import client
 from portal.domain.budget.priorities import Priority
-from portal.domain.intents import absence_proofs, handlers
+from portal.domain.intents import absence_proofs
 from portal.domain.intents.handlers import Finding
 from portal.domain.intents.models import Intent, target_of
 from portal.domain.intents.states import State
@@ -88,8 +88,3 @@ def _created_by_others(intent: Intent, membergroup_ids: Sequence[str]) -> set[st
 
 def _moment(at: datetime) -> str:
     return f"{local(at):%Y-%m-%d %H:%M:%S}"
-
-
-def register() -> None:
-    handlers.register("create_membergroup", on_finished=on_finished, reconcile=find_new_group)
-    handlers.register("update_membergroup", on_finished=on_finished, reconcile=check_name)
