@@ -62,10 +62,10 @@ def _furnish(tenant: Tenant) -> None:
     with tenant_scope(tenant), connection.cursor() as cursor:
         Area.objects.bulk_create(Area(area_id=f"x{n}", area_name=f"Area {n:02d}") for n in range(AREAS))
         for body in _PASSES:
-            Pass.objects.create(digest=grants.digest_of(body), body=body, kind=grants.kind_of(body))
+            Pass.objects.create(digest=grants.pass_digest(body), body=body, kind=grants.pass_kind(body))
         Member.objects.update(rights_read_at=timezone.now())
         cursor.execute(_GRANTS, {"tenant": tenant.pk, "areas": AREAS})
-        held = Pass.objects.get(digest=grants.digest_of(always())).pk
+        held = Pass.objects.get(digest=grants.pass_digest(always())).pk
         for area, every in ((EVERYWHERE, 20), (KNOWN, 1)):
             cursor.execute(_OF_ALL, {"tenant": tenant.pk, "area": area, "held": held, "every": every})
     with as_owner() as owner:

@@ -16,14 +16,14 @@ from tenants.scope import tenant_scope
 _BATCH = 5000
 
 
-def update(tenant: Tenant, members: Iterable[Member]) -> None:
+def update_grants(tenant: Tenant, members: Iterable[Member]) -> None:
     """Update the grants of members whose rights were just saved. Unchanged grants are not written."""
     told = {member.pk: list(passes_by_area(member.rights)) for member in members if member.rights is not None}
     if not told:
         return
     with tenant_scope(tenant):
-        ids = _pass_ids(tenant, {digest_of(body): body for each in told.values() for _area, body in each})
-        wanted = {(pk, area, ids[digest_of(body)]) for pk, each in told.items() for area, body in each}
+        ids = _pass_ids(tenant, {pass_digest(body): body for each in told.values() for _area, body in each})
+        wanted = {(pk, area, ids[pass_digest(body)]) for pk, each in told.items() for area, body in each}
         rows = Grant.objects.filter(member_id__in=told).values_list("member_id", "area_id", "held_id", "pk")
         there = {(member, area, held): pk for member, area, held, pk in rows}
         gone = [pk for key, pk in there.items() if key not in wanted]
@@ -54,7 +54,7 @@ def passes_by_area(rights: Any) -> Iterator[tuple[str, Any]]:
         yield EVERYWHERE, {"default_mode": mode}
 
 
-def kind_of(body: Any) -> Pass.Kind:
+def pass_kind(body: Any) -> Pass.Kind:
     """Return the kind of a pass, regardless of the time."""
     effect = body.get("effect") if isinstance(body, dict) else None
     if effect == "allow_all":
@@ -66,7 +66,7 @@ def kind_of(body: Any) -> Pass.Kind:
     return Pass.Kind.UNKNOWN
 
 
-def digest_of(body: Any) -> str:
+def pass_digest(body: Any) -> str:
     """Return a digest that is equal for passes with the same content."""
     return hashlib.sha256(sort_key(body).encode()).hexdigest()[:32]
 
@@ -82,7 +82,7 @@ def _pass_ids(tenant: Tenant, bodies: dict[str, Any]) -> dict[str, int]:
     known = dict(rows.values_list("digest", "pk"))
     if fresh := bodies.keys() - known.keys():
         new = [
-            Pass(tenant=tenant, digest=digest, body=bodies[digest], kind=kind_of(bodies[digest])) for digest in fresh
+            Pass(tenant=tenant, digest=digest, body=bodies[digest], kind=pass_kind(bodies[digest])) for digest in fresh
         ]
         Pass.objects.bulk_create(sorted(new, key=lambda one: one.digest), ignore_conflicts=True)
         known = dict(rows.all().values_list("digest", "pk"))

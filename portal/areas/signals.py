@@ -11,7 +11,7 @@ from tenants.audit_log import changes
 from tenants.roles import Permission
 
 nav.register(NavEntry("areas", _("Areas"), "map-pin", "areas:index", Permission.AREAS_VIEW))
-events.subscribe(MirrorKind.RIGHTS, grants.update)
+events.subscribe(MirrorKind.RIGHTS, grants.update_grants)
 events.subscribe(MirrorKind.AREAS, grants.compact_tallies)
 freshness.register_footer("areas", MirrorKind.AREAS)
 edit_jobs.register()

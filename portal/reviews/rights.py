@@ -30,7 +30,7 @@ def right_digest(devices_pass: Any, area_id: str) -> str:
     """Return the digest of the right to one area, from rights in the service's format; empty if there is none."""
     told = grants.passes_by_area({"devices_pass": devices_pass})
     held = [(area, body) for area, body in told if area in (area_id, EVERYWHERE)]
-    return _join((area, grants.digest_of(body)) for area, body in held if grants.kind_of(body) != Pass.Kind.NEVER)
+    return _join((area, grants.pass_digest(body)) for area, body in held if grants.pass_kind(body) != Pass.Kind.NEVER)
 
 
 def current_rights(keys: Collection[RightKey]) -> dict[RightKey, str]:

@@ -353,6 +353,6 @@ def test_grants_follow_what_an_edit_wrote(desk):
     desk.run(desk.prepared("grant", desk.people[:1]))
     with desk.scope():
         before = access_counts.count_area(desk.area.area_id)
-        grants.update(desk.place.tenant, Member.objects.all())
+        grants.update_grants(desk.place.tenant, Member.objects.all())
         assert access_counts.count_area(desk.area.area_id) == before
         assert before.count.always == 1

@@ -131,7 +131,7 @@ def test_more_than_a_page_is_counted_whatever_narrows_it(known):
             Member(member_id=f"z{n}", member_name=f"Zoe {n}", name_key=f"zoe{n}", rights=rights, has_card=True)
             for n in range(30)
         ]
-        grants.update(known.place.tenant, Member.objects.bulk_create(more))
+        grants.update_grants(known.place.tenant, Member.objects.bulk_create(more))
     for query in ({"entry": "yes"}, {"entry": ["yes", "unknown"]}, {"hours": ["everywhere", "always"]}):
         asked = {**query, "size": "25", "at": "2026-11-20T12:00"}
         assert 'data-total="32"' in known.client.get(known.at(), asked).content.decode(), query
@@ -186,7 +186,7 @@ def test_rights_that_are_written_or_read_reach_the_page_at_once_and_those_gone_l
 def test_filing_again_changes_nothing_and_tallies_always_add_up(known):
     with known.scope():
         before = sorted(Grant.objects.values_list("member_id", "area_id", "held_id"))
-        grants.update(known.place.tenant, Member.objects.all())
+        grants.update_grants(known.place.tenant, Member.objects.all())
         assert sorted(Grant.objects.values_list("member_id", "area_id", "held_id")) == before
         each = {area.area_id: access_counts.count_area(area.area_id).count for area in Area.objects.all()}
         assert access_counts.count_all(each).areas == each
@@ -254,7 +254,7 @@ def test_pages_cost_the_same_however_many_there_are(known):
             )
             for n in range(120)
         )
-        grants.update(known.place.tenant, members)
+        grants.update_grants(known.place.tenant, members)
         MirrorState.objects.filter(kind=MirrorKind.MEMBERS).update(total=Member.objects.count())
     after = cost(known.areas_url), cost(known.at()), cost(choose)
     assert after == before

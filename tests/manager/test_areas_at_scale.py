@@ -34,7 +34,7 @@ def test_an_edit_of_300_members_uses_hardly_more_calls_than_it_must(make):
             answer = desk.at_service(member.member_id)
             told = {name: answer.get(name) for name in ("devices_pass", "keys_pass", "privilege")}
             Member.objects.filter(pk=member.pk).update(rights=told, rights_read_at=timezone.now())
-        grants.update(desk.place.tenant, Member.objects.all())
+        grants.update_grants(desk.place.tenant, Member.objects.all())
     before = {each: len(desk.place.calls(each)) for each in (READ, BULK, POLL)}
     job = desk.prepared("grant", desk.people[:300], trust="1440")
     desk.post(f"edits/{job.pk}/start/", {})
@@ -97,9 +97,9 @@ def furnished(place, members):
         ]
         for body in week:
             Pass.objects.update_or_create(
-                digest=grants.digest_of(body), defaults={"body": body, "kind": grants.kind_of(body)}
+                digest=grants.pass_digest(body), defaults={"body": body, "kind": grants.pass_kind(body)}
             )
-        anywhere = Pass.objects.get(digest=grants.digest_of(always()))
+        anywhere = Pass.objects.get(digest=grants.pass_digest(always()))
         values = {"tenant": place.tenant.pk, "n": members}
         with connection.cursor() as cursor:
             cursor.execute(_MEMBERS, values)

@@ -34,7 +34,7 @@ def grown(desk: ReviewsDesk, n: int) -> Member:
     rights = {"devices_pass": option(desk.area.area_id), "keys_pass": None, "privilege": None}
     told = {"member_name": f"野村 {n:03}", "name_key": f"野村 {n:03}", "rights": rights}
     row = Member.objects.create(member_id=f"grown-{n:03}", rights_read_at=timezone.now(), **told)
-    grants.update(desk.place.tenant, [row])
+    grants.update_grants(desk.place.tenant, [row])
     return row
 
 

@@ -40,7 +40,7 @@ class AreasDesk(MembersDesk):
             told = {"devices_pass": devices, "keys_pass": None, "privilege": None}
             now = {"rights": told, "rights_read_at": timezone.now(), "use_date_start": None}
             Member.objects.filter(pk=member.pk).update(**now | fields)
-            grants.update(self.place.tenant, Member.objects.filter(pk=member.pk))
+            grants.update_grants(self.place.tenant, Member.objects.filter(pk=member.pk))
 
     def set_at_service(self, member: Member, devices: Any) -> None:
         """Change a member's rights at the service directly, as in the member site."""
