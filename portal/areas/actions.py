@@ -148,7 +148,7 @@ def undo(*, job: Job, by: Requester) -> Job | None:
 def edits_of(area: Area) -> QuerySet[Job]:
     """Return the edits of an area, each with whether it was undone already (`is_undone`)."""
     undone = Job.objects.filter(undo_of=OuterRef("pk")).exclude(state__in=[JobState.CHECKED, JobState.WAITING])
-    edits = Job.objects.filter(kind=edit_jobs.KIND, options__area_id=area.area_id)
+    edits = Job.objects.filter(kind=edit_jobs.EDIT_KIND, options__area_id=area.area_id)
     return with_problem_flags(edits).annotate(is_undone=Exists(undone))
 
 
@@ -201,7 +201,7 @@ def _prepare_job(
         "trust": int(trust.total_seconds()) // 60,
     }  # fmt: skip
     return actions.prepare(
-        kind=edit_jobs.KIND,
+        kind=edit_jobs.EDIT_KIND,
         by=by,
         rows=plan.rows,
         permission=Permission.RIGHTS_EDIT,

@@ -6,17 +6,21 @@ merged with the current rights of other areas and sent. If it changed, the row i
 outdated rights are read from the service first.
 
 Access with an end time gets a second job (`schedule_end`), which waits and undoes the first.
+
+Another job loads rights on request: the service returns rights of one member at a time. The mirror loads them with
+unused calls. Staff who need the whole list now can spend calls on it, within the budget of jobs.
 """
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from accessapi.permissions import normalise_devices
-from portal.areas import merging, rights_loading
+from portal.areas import merging
 from portal.areas.merging import AccessEdit, EditDecision, EditKind, EditResult
 from portal.base.timers.clock import database_now
 from portal.base.ui.times import local
@@ -24,13 +28,13 @@ from portal.domain.intents.models import target_of
 from portal.domain.intents.recording import Requester
 from portal.domain.jobs import actions, bulk_executor, kinds
 from portal.domain.jobs.models import Job, Row
-from portal.domain.jobs.states import Action, JobState, RowState
+from portal.domain.jobs.states import ALIVE, Action, JobState, RowState
 from portal.domain.mirror.models import Area, Member
 from portal.domain.rights import words
 from tenants.roles import Permission
 from tenants.wording import Sentence, coded_sentence
 
-KIND = "area"
+EDIT_KIND, LOADING_KIND = "area", "read_rights"
 _MISSING: Any = object()
 # Reasons for rows without a change: the first group keeps its rights on purpose, the second could not be changed.
 _KEEP_REASONS = {EditResult.OTHER_HOURS: "other_hours", EditResult.EVERYWHERE: "everywhere"}
@@ -252,27 +256,6 @@ def _reason_texts() -> Mapping[str, Any]:
     }
 
 
-def register() -> None:
-    """Register the kinds of jobs for editing access and for loading rights."""
-    rights_loading.register()
-    kinds.register(
-        kinds.JobKind(
-            name=KIND,
-            permission=Permission.RIGHTS_EDIT,
-            executor=bulk_executor,
-            title_of=title_of,
-            describe_for_audit=_audit_entry,
-            page_address=_page_of,
-            decide_rows=check_rows,
-            rows_to_read=find_unread,
-            changes=describe_changes,
-            reason_texts=_reason_texts(),
-            can_undo=True,
-            on_started=schedule_end,
-        )
-    )
-
-
 def schedule_end(job: Job, by: Requester) -> None:
     """Create the job that ends a started job's access at its end time.
 
@@ -293,3 +276,79 @@ def schedule_end(job: Job, by: Requester) -> None:
         is_audited_elsewhere=True,
     )
     actions.start(by=by, job=end, is_audited_elsewhere=True)
+
+
+EDIT = kinds.JobKind(
+    name=EDIT_KIND,
+    permission=Permission.RIGHTS_EDIT,
+    executor=bulk_executor,
+    title_of=title_of,
+    describe_for_audit=_audit_entry,
+    page_address=_page_of,
+    decide_rows=check_rows,
+    rows_to_read=find_unread,
+    changes=describe_changes,
+    reason_texts=_reason_texts(),
+    can_undo=True,
+    on_started=schedule_end,
+)
+
+
+def start_loading(*, by: Requester) -> Job | None:
+    """Start loading the missing rights, or return the job that is running already. None if all are loaded."""
+    running = running_load()
+    if running is not None:
+        return running
+    wanted = list(
+        _unread_members().order_by("name_key", "pk").values_list("member_id", flat=True)[: actions.MAX_JOB_ROWS]
+    )
+    if not wanted:
+        return None
+    job = actions.prepare(
+        kind=LOADING_KIND, by=by, rows=((member_id, {}, {}) for member_id in wanted), is_audited_elsewhere=True
+    )
+    actions.start(by=by, job=job)
+    return job
+
+
+def running_load() -> Job | None:
+    """Return the newest job that loads rights and has not finished."""
+    return Job.objects.select_related("tenant").filter(kind=LOADING_KIND, state__in=ALIVE).order_by("-pk").first()
+
+
+def _unread_members() -> QuerySet[Member]:
+    return Member.objects.filter(gone_at__isnull=True, rights__isnull=True)
+
+
+def _unread_rows(job: Job, rows: Sequence[Row]) -> set[int]:
+    """Return the rows whose member's rights are still not loaded."""
+    missing = set(
+        _unread_members().filter(member_id__in=[row.member_id for row in rows]).values_list("member_id", flat=True)
+    )
+    return {row.pk for row in rows if row.member_id in missing}
+
+
+def _loading_results(job: Job, rows: Sequence[Row]) -> Mapping[int, kinds.RowDecision]:
+    """Return the result of each row. Nothing is sent: a row is done once the rights are loaded."""
+    found = Member.objects.filter(member_id__in=[row.member_id for row in rows], gone_at__isnull=True)
+    known = dict(found.values_list("member_id", "rights_read_at"))
+    return {row.pk: _check_loading(row, known) for row in rows}
+
+
+def _check_loading(row: Row, known: Mapping[str, object]) -> kinds.RowDecision:
+    if row.member_id not in known:
+        return kinds.Skip("gone")
+    return kinds.AlreadyApplied("loaded") if known[row.member_id] is not None else kinds.Skip("unreadable")
+
+
+LOADING = kinds.JobKind(
+    name=LOADING_KIND,
+    permission=Permission.RIGHTS_EDIT,
+    executor=bulk_executor,
+    title_of=lambda job: coded_sentence("job.load_rights", n=job.size),
+    decide_rows=_loading_results,
+    rows_to_read=_unread_rows,
+    changes=lambda _row: [],
+    reason_texts={"loaded": lambda facts: _("Rights loaded.")},
+    has_requests=False,
+)

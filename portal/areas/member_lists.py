@@ -24,7 +24,8 @@ from portal.base.ui.chips import Chip
 from portal.base.ui.tables import BulkAction, Column, EmptyState, Filter, Table
 from portal.base.ui.url_lookup import ServiceId
 from portal.domain.jobs import suspensions
-from portal.domain.mirror import freshness, member_search, queries
+from portal.domain.mirror import freshness, member_search
+from portal.domain.mirror import queries as mirror
 from portal.domain.mirror.fields.members import CODE, END, GROUP, MEMBER_ID, NAME
 from portal.domain.mirror.kinds import MirrorKind
 from portal.domain.mirror.models import Member
@@ -42,8 +43,8 @@ _HOURS = (
 )
 _ACCESS = (("holds", _("Has access here")), ("none", _("No access here")), ("unread", _("Rights not loaded yet")))
 _MEMBER_FILTERS = (
-    Filter("group", _("Group"), lambda request: batching.load_rows(request, "groups"), queries.filter_by_groups),
-    Filter("credential", _("Credential"), queries.Credential.choices, queries.filter_by_credentials),
+    Filter("group", _("Group"), lambda request: batching.load_rows(request, "groups"), mirror.filter_by_groups),
+    Filter("credential", _("Credential"), mirror.Credential.choices, mirror.filter_by_credentials),
     Filter("validity", pgettext_lazy("member", "Status"), suspensions.VALIDITY_CHOICES, suspensions.filter_by_validity),
 )
 
@@ -108,7 +109,7 @@ class AreaMembers(Table):
         chosen = {each.name: each.values for each in self.bound_filters if each.is_active}
         # Members with access or a kind of pass are holders anyway, so the list need not be limited to holders.
         is_said = "hours" in chosen or chosen.get("entry") == ["yes"]
-        everybody = queries.members() if is_said else self.base_members(look)
+        everybody = mirror.members() if is_said else self.base_members(look)
         return type(self)(self.request, everybody, access=look, query=self.address.query).matching_rows
 
     @staticmethod
@@ -188,7 +189,7 @@ class AreaMemberChoice(AreaMembers):
 
     @staticmethod
     def base_members(look: AreaAccessAt) -> QuerySet[Member]:
-        return look.with_held_pass(queries.members())
+        return look.with_held_pass(mirror.members())
 
     @property
     def empty(self) -> EmptyState | None:

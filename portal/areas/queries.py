@@ -129,13 +129,13 @@ def page_context(request: TenantRequest, area: Area) -> dict[str, Any]:
     """Return the area's doors, changes by staff, recent edits and the age of rights."""
     doors = doors_of_area(area)
     may_edit = request.access.can(Permission.RIGHTS_EDIT)
-    jobs = actions.edits_of(area).select_related("by", "tenant")
+    edits = actions.edits_of(area).select_related("by", "tenant")
     return {
         "doors": doors,
         "changes": staff_changes(area),
         "read": rights_reading_times(),
         "may_edit": may_edit,
-        "edits": [edit_of(job, may_edit) for job in jobs.order_by("-id")[:JOBS]],
+        "edits": [edit_of(job, may_edit) for job in edits.order_by("-id")[:JOBS]],
     }
 
 
@@ -225,7 +225,9 @@ def _unchanged_texts(told: dict[str, int]) -> Iterator[tuple[str, str]]:
 def _overlap_warning(job: Job) -> str:
     """Return a warning if another edit of the same area is running, otherwise an empty text."""
     running = Job.objects.filter(
-        kind=edit_jobs.KIND, options__area_id=job.options["area_id"], state__in=[JobState.RUNNING, JobState.WAITING]
+        kind=edit_jobs.EDIT_KIND,
+        options__area_id=job.options["area_id"],
+        state__in=[JobState.RUNNING, JobState.WAITING],
     )
     found = running.exclude(pk=job.pk).select_related("tenant").first()
     if found is None:

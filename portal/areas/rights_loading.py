@@ -1,27 +1,20 @@
-"""Members whose rights are not loaded yet: the texts beside counts, and the job that loads them on request.
+"""Members whose rights are not loaded yet: the texts beside counts, and the offer to load them.
 
 The service returns rights of one member at a time. The mirror loads them with unused calls. Staff who need the whole
 list now can spend calls on it, within the budget of jobs.
 """
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from django.db.models import QuerySet
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from portal.areas import edit_jobs
 from portal.domain.budget.quota import Quota
-from portal.domain.intents.recording import Requester
-from portal.domain.jobs import actions, bulk_executor, costs, kinds
-from portal.domain.jobs.models import Job, Row
-from portal.domain.jobs.states import ALIVE
-from portal.domain.mirror.models import Member
-from tenants.roles import Permission
-from tenants.wording import coded_sentence
-
-KIND = "read_rights"
+from portal.domain.jobs import actions as job_actions
+from portal.domain.jobs import costs, kinds
+from portal.domain.jobs.models import Job
 
 
 @dataclass(frozen=True)
@@ -98,67 +91,5 @@ def make_offer(loaded: LoadedRights, hour: Quota | None) -> LoadOffer | None:
     """Return the offer to load missing rights; None if nothing is missing. `hour` is the remaining budget."""
     if not loaded.missing:
         return None
-    reads = min(loaded.missing, actions.MAX_JOB_ROWS)
-    return LoadOffer(reads, costs.cost_of_reads(reads, hour), _running())
-
-
-def start_loading(*, by: Requester) -> Job | None:
-    """Start loading the missing rights, or return the job that is running already. None if all are loaded."""
-    running = _running()
-    if running is not None:
-        return running
-    wanted = list(
-        _unread_members().order_by("name_key", "pk").values_list("member_id", flat=True)[: actions.MAX_JOB_ROWS]
-    )
-    if not wanted:
-        return None
-    job = actions.prepare(
-        kind=KIND, by=by, rows=((member_id, {}, {}) for member_id in wanted), is_audited_elsewhere=True
-    )
-    actions.start(by=by, job=job)
-    return job
-
-
-def _running() -> Job | None:
-    return Job.objects.select_related("tenant").filter(kind=KIND, state__in=ALIVE).order_by("-pk").first()
-
-
-def _unread_members() -> QuerySet[Member]:
-    return Member.objects.filter(gone_at__isnull=True, rights__isnull=True)
-
-
-def _unread(job: Job, rows: Sequence[Row]) -> set[int]:
-    """Return the rows whose member's rights are still not loaded."""
-    missing = set(
-        _unread_members().filter(member_id__in=[row.member_id for row in rows]).values_list("member_id", flat=True)
-    )
-    return {row.pk for row in rows if row.member_id in missing}
-
-
-def _fresh(job: Job, rows: Sequence[Row]) -> Mapping[int, kinds.RowDecision]:
-    """Return the result of each row. Nothing is sent: a row is done once the rights are loaded."""
-    found = Member.objects.filter(member_id__in=[row.member_id for row in rows], gone_at__isnull=True)
-    known = dict(found.values_list("member_id", "rights_read_at"))
-    return {row.pk: _check_row(row, known) for row in rows}
-
-
-def _check_row(row: Row, known: Mapping[str, object]) -> kinds.RowDecision:
-    if row.member_id not in known:
-        return kinds.Skip("gone")
-    return kinds.AlreadyApplied("loaded") if known[row.member_id] is not None else kinds.Skip("unreadable")
-
-
-def register() -> None:
-    kinds.register(
-        kinds.JobKind(
-            name=KIND,
-            permission=Permission.RIGHTS_EDIT,
-            executor=bulk_executor,
-            title_of=lambda job: coded_sentence("job.load_rights", n=job.size),
-            decide_rows=_fresh,
-            rows_to_read=_unread,
-            changes=lambda _row: [],
-            reason_texts={"loaded": lambda facts: _("Rights loaded.")},
-            has_requests=False,
-        )
-    )  # fmt: skip
+    reads = min(loaded.missing, job_actions.MAX_JOB_ROWS)
+    return LoadOffer(reads, costs.cost_of_reads(reads, hour), edit_jobs.running_load())

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accessapi.permissions import always
-from portal.areas import actions, edit_jobs, queries, rights_loading
+from portal.areas import actions, edit_jobs, queries
 from portal.areas.access_counts import AreaAccessAt
 from portal.areas.forms import GrantForm, WithdrawForm
 from portal.areas.lists import AreaEditRows, Areas
@@ -47,7 +47,7 @@ def index(request: TenantRequest) -> HttpResponseBase:
 @tenant_view(Permission.RIGHTS_EDIT, methods=["POST"], proof=Proof.NONE)
 def load(request: TenantRequest) -> HttpResponse:
     """Start a job that loads the missing rights."""
-    job = rights_loading.start_loading(by=Requester.from_request(request))
+    job = edit_jobs.start_loading(by=Requester.from_request(request))
     if job is None:
         messages.info(request, _("The rights of all members are loaded."))
         return redirect("areas:index", request.tenant.slug)
