@@ -91,7 +91,7 @@ def find_conflict(was: MemberRights, now: MemberRights, mine: dict[str, Any]) ->
         return None
     whole = {**was.parts, **mine}
     try:
-        together = merging.merge(was.parts, whole, now.parts)
+        together = merging.merge_changes(was.parts, whole, now.parts)
     except merging.MergeConflict:
         return RightsConflict(was, now, whole, RightsSheet.of({**now.parts, **mine}), is_contradictory=True)
     return RightsConflict(was, now, whole, RightsSheet.of(together), is_contradictory=False)

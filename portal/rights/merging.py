@@ -17,7 +17,7 @@ class MergeConflict(Exception):
     """Raised when both changed the same place differently, or one changed all places at once. A person must decide."""
 
 
-def merge(base: Mapping[str, Any], mine: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+def merge_changes(base: Mapping[str, Any], mine: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
     """Return `now` with the changes from `base` to `mine`. Raises MergeConflict."""
     was, ours, theirs = canonical(base), canonical(mine), canonical(now)
     return {

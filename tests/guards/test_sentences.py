@@ -71,7 +71,7 @@ COMPUTED = {
     },
     ("portal/areas/edit_jobs.py", "f'area.{act}'"): {f"area.{act}" for act in EditKind},
     ("portal/domain/rights/saved_templates.py", "action"): given(
-        "portal/domain/rights/saved_templates.py", "_audit", at=2
+        "portal/domain/rights/saved_templates.py", "_audit_template", at=2
     ),
     ("portal/members/actions.py", "f'member.reveal_{what}'"): {
         "member.reveal_card", "member.reveal_qr", "member.reveal_one_time"

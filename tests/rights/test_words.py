@@ -106,8 +106,8 @@ def test_two_changes_to_different_places_are_put_together_and_to_the_same_place_
         return told({"default_mode": "option", "areas_list": [*entries, *more]})
 
     was = with_()
-    merged = merging.merge(was, with_(a2=mine), with_(a3=theirs))
+    merged = merging.merge_changes(was, with_(a2=mine), with_(a3=theirs))
     assert canonical(merged)["devices_pass"] == canonical(with_(a2=mine, a3=theirs))["devices_pass"]
     if len({str(canonical(with_(a2=each))) for each in (mine, theirs, never())}) == 3:
         with pytest.raises(merging.MergeConflict):
-            merging.merge(was, with_(a2=mine), with_(a2=theirs))
+            merging.merge_changes(was, with_(a2=mine), with_(a2=theirs))

@@ -76,37 +76,39 @@ class NameTaken(Exception):
     """Another template got this name at the same moment."""
 
 
-def save(*, by: Requester, template: RightsTemplate | None = None, **values: Any) -> RightsTemplate:
+def save_template(*, by: Requester, template: RightsTemplate | None = None, **values: Any) -> RightsTemplate:
     """Store a new template or the changed values of one, with its audit row. Raises NameTaken."""
     try:
-        return _save(by, template, values)
+        return _save_row(by, template, values)
     except IntegrityError as error:
         raise NameTaken from error
 
 
-def _save(by: Requester, template: RightsTemplate | None, values: Mapping[str, Any]) -> RightsTemplate:
+def _save_row(by: Requester, template: RightsTemplate | None, values: Mapping[str, Any]) -> RightsTemplate:
     with transaction.atomic():
         row = template or RightsTemplate(tenant=by.tenant)
-        before = _audit_values(row) if row.pk else None
+        before = _template_values(row) if row.pk else None
         for name, value in values.items():
             setattr(row, name, value)
         row.by, row.changed_at = by.user, Now()
         row.save()
-        _audit(row, by, "rights_template.change" if before else "rights_template.create", before, _audit_values(row))
+        _audit_template(
+            row, by, "rights_template.change" if before else "rights_template.create", before, _template_values(row)
+        )
     return row
 
 
-def delete(*, template: RightsTemplate, by: Requester) -> None:
+def delete_template(*, template: RightsTemplate, by: Requester) -> None:
     """Delete a template. Rights that were given from it do not change."""
     with transaction.atomic():
-        before = _audit_values(template)
+        before = _template_values(template)
         pk = template.pk
         template.delete()
         template.pk = pk
-        _audit(template, by, "rights_template.delete", before, None)
+        _audit_template(template, by, "rights_template.delete", before, None)
 
 
-def _audit(row: RightsTemplate, by: Requester, action: str, before: Any, after: Any) -> None:
+def _audit_template(row: RightsTemplate, by: Requester, action: str, before: Any, after: Any) -> None:
     audit.record(
         **by.audit_author,
         action=action,
@@ -117,7 +119,7 @@ def _audit(row: RightsTemplate, by: Requester, action: str, before: Any, after: 
     )
 
 
-def _audit_values(row: RightsTemplate) -> dict[str, Any]:
+def _template_values(row: RightsTemplate) -> dict[str, Any]:
     """Return the template for the audit log, with rights as they are sent."""
     named = {"name": row.name, "name_ja": row.name_ja}
     if row.kind == RightsTemplate.Kind.SCHEDULE:
@@ -125,7 +127,7 @@ def _audit_values(row: RightsTemplate) -> dict[str, Any]:
     return {**named, "devices_pass": row.devices_pass, "keys_pass": row.keys_pass}
 
 
-def describe(kept: Mapping[str, Any]) -> dict[str, str]:
+def template_words(kept: Mapping[str, Any]) -> dict[str, str]:
     """Return a template of the audit log in the reader's words."""
     if "schedule" in kept:
         return {"when": words.pass_text(kept["schedule"])}

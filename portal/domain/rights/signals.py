@@ -3,4 +3,4 @@
 from portal.domain.rights import saved_templates
 from tenants.audit_log import changes
 
-changes.register_words("rights_template", saved_templates.describe)
+changes.register_words("rights_template", saved_templates.template_words)

@@ -24,7 +24,7 @@ _REDRAWS = {"schedule.act": "show"}
 
 
 @tenant_view(Permission.MEMBERS_VIEW)
-def index(request: TenantRequest) -> HttpResponse:
+def templates(request: TenantRequest) -> HttpResponse:
     named = places.load_place_names()
     kept = [{"template": each, **_drawn(each, named)} for each in saved_templates.all_templates()]
     ready = (
@@ -35,56 +35,56 @@ def index(request: TenantRequest) -> HttpResponse:
 
 
 @tenant_view(Permission.RIGHTS_EDIT, methods=["GET", "POST"], redraw_values=_REDRAWS)
-def new(request: TenantRequest) -> HttpResponse:
+def new_template(request: TenantRequest) -> HttpResponse:
     """Create a schedule template. `?suggested_templates=office` starts with a suggested one."""
-    form = TemplateForm(request.POST or None, initial=_initial(request.GET.get("ready", "")))
-    if answer := _save(request, form, kind=Kind.SCHEDULE):
+    form = TemplateForm(request.POST or None, initial=_suggested_values(request.GET.get("ready", "")))
+    if answer := _save_template(request, form, kind=Kind.SCHEDULE):
         return answer
     return render(request, "rights/template.html", {"form": form})
 
 
 @tenant_view(Permission.RIGHTS_EDIT, methods=["GET", "POST"], redraw_values=_REDRAWS)
-def edit(request: TenantRequest, pk: int) -> HttpResponse:
+def edit_template(request: TenantRequest, pk: int) -> HttpResponse:
     template = saved_templates.get_template(pk)
     started = {"name": template.name, "name_ja": template.name_ja, "schedule": template.schedule}
     form = TemplateForm(request.POST or None, initial=started, template=template)
-    if answer := _save(request, form, template=template):
+    if answer := _save_template(request, form, template=template):
         return answer
     shown = {"form": form, "template": template, **_drawn(template, places.load_place_names())}
     return render(request, "rights/template.html", shown)
 
 
 @tenant_view(Permission.RIGHTS_EDIT, methods=["GET", "POST"])
-def delete(request: TenantRequest, pk: int) -> HttpResponse:
+def delete_template(request: TenantRequest, pk: int) -> HttpResponse:
     template = saved_templates.get_template(pk)
     if request.method == "POST":
-        saved_templates.delete(template=template, by=Requester.from_request(request))
+        saved_templates.delete_template(template=template, by=Requester.from_request(request))
         messages.success(request, _("Template deleted: %(name)s") % {"name": template})
         return redirect("rights:templates", request.tenant.slug)
     return render(request, "rights/template_delete.html", {"template": template})
 
 
 @tenant_view(Permission.RIGHTS_EDIT, methods=["GET", "POST"])
-def from_member(request: TenantRequest, member_id: str) -> HttpResponse:
+def template_from_member(request: TenantRequest, member_id: str) -> HttpResponse:
     """Save a member's rights from the mirror as a template. Show an error if they are not loaded."""
     member = get_member(member_id)
     form = TemplateForm(request.POST or None, template=RightsTemplate(kind=Kind.RIGHTS))
     whole = canonical(member.rights or {})
     values = {each.name: whole[each.name] for each in DOORS_AND_KEYS}
-    if member.rights is not None and (answer := _save(request, form, kind=Kind.RIGHTS, **values)):
+    if member.rights is not None and (answer := _save_template(request, form, kind=Kind.RIGHTS, **values)):
         return answer
     lines = words.group_by_time(words.rights_lines(values, places.load_place_names()))
     return render(request, "rights/template.html", {"form": form, "member": member, "lines": lines})
 
 
-def _initial(key: str) -> dict[str, Any]:
+def _suggested_values(key: str) -> dict[str, Any]:
     for each in saved_templates.suggested_templates():
         if each.key == key:
             return {"name": each.name, "name_ja": each.name_ja, "schedule": each.pass_}
     return {"schedule": by_schedule()} if key == "empty" else {}
 
 
-def _save(request: TenantRequest, form: TemplateForm, **values: Any) -> HttpResponse | None:
+def _save_template(request: TenantRequest, form: TemplateForm, **values: Any) -> HttpResponse | None:
     """Save the template and go back to the list.
 
     Return None to show the form again: to add a line, or because of an error or a name that is already used.
@@ -94,7 +94,7 @@ def _save(request: TenantRequest, form: TemplateForm, **values: Any) -> HttpResp
     if editing or not form.is_valid():
         return None
     try:
-        saved_templates.save(by=Requester.from_request(request), **values, **form.cleaned_data)
+        saved_templates.save_template(by=Requester.from_request(request), **values, **form.cleaned_data)
     except saved_templates.NameTaken:
         form.add_error("name", _("A template with this name already exists."))
         return None
