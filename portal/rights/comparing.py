@@ -131,16 +131,13 @@ def _changes(row: Row) -> list[tuple[str, str, str]]:
     return [(each.place, each.before, each.after) for each in words.differences(old, {**old, **body}, named)]
 
 
-def register() -> None:
-    kinds.register(
-        kinds.JobKind(
-            name=KIND,
-            permission=Permission.RIGHTS_EDIT,
-            executor=bulk_executor,
-            title_of=lambda job: coded_sentence("job.copy_rights", name=job.options.get("source", "")),
-            decide_rows=replacing.check_again,
-            rows_to_read=replacing.rows_to_read,
-            changes=_changes,
-            can_undo=True,
-        )
-    )
+COPY = kinds.JobKind(
+    name=KIND,
+    permission=Permission.RIGHTS_EDIT,
+    executor=bulk_executor,
+    title_of=lambda job: coded_sentence("job.copy_rights", name=job.options.get("source", "")),
+    decide_rows=replacing.check_again,
+    rows_to_read=replacing.rows_to_read,
+    changes=_changes,
+    can_undo=True,
+)

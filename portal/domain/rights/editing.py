@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from django.http import Http404
 
 from accessapi.permissions.passes import normal_pass
-from portal.domain.rights import saved_templates
+from portal.domain.rights import sources
 from portal.domain.rights.form_parsing import MAX_LINES, MAX_SCHEDULES
 from portal.domain.rights.models import RightsTemplate
 from portal.domain.rights.sheet import (
@@ -98,7 +98,7 @@ def _merged_box(mine: BoxRights | None, taken: BoxRights) -> BoxRights:
 
 def _template(pk: str) -> RightsTemplate | None:
     try:
-        return saved_templates.get_template(pk)
+        return sources.get_template(pk)
     except Http404:
         return None
 

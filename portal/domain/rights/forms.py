@@ -17,7 +17,7 @@ from portal.base.ui.edit_conflicts import FIELD, ConflictForm
 from portal.base.ui.inputs import set_choices
 from portal.base.ui.sealing import seal
 from portal.base.ui.value_words import join_sentences
-from portal.domain.rights import form_parsing, saved_templates, sources, words
+from portal.domain.rights import form_parsing, sources, words
 from portal.domain.rights.editing import SCHEDULE_EDITS, apply_edit
 from portal.domain.rights.editor_view import ScheduleView, sample_rows
 from portal.domain.rights.models import NAME_MAX, RightsTemplate
@@ -66,7 +66,7 @@ class PassWidget(forms.Widget):
             "kept": [(key, seal(value), value) for key, value in pool.raw_passes.items()],
             "only": self.allow == ("schedule",),
             "schedule": ScheduleView.of(_ONLY_SCHEDULE, schedule, prefix=f"{name}."),
-            "templates": saved_templates.schedule_templates() if self.templates else [],
+            "templates": sources.schedule_templates() if self.templates else [],
             "act": f"{name}.act",
             "prefix": f"{name}.",
             **sample_rows(),
@@ -187,7 +187,7 @@ class RightsSourceForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.templates = {
-            str(each.pk): each for each in saved_templates.all_templates().filter(kind=RightsTemplate.Kind.RIGHTS)
+            str(each.pk): each for each in sources.all_templates().filter(kind=RightsTemplate.Kind.RIGHTS)
         }
         named = [(pk, each.title) for pk, each in self.templates.items()]
         set_choices(self, rights_template=[("", _t("Choose a template")), *named])

@@ -1,39 +1,21 @@
-"""A tenant's rights templates: the list, the two suggested ones, and the staff's changes to them."""
+"""A tenant's rights templates: the two suggested ones, and the staff's changes to them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
 from accessapi.permissions import by_schedule, weekly
 from accessapi.permissions.passes import WEEKDAYS, Json
-from portal.base.ui.url_lookup import get_row_or_404
 from portal.domain.intents.recording import Requester
 from portal.domain.rights import words
 from portal.domain.rights.models import RightsTemplate
 from tenants import audit
 from tenants.wording import coded_sentence
-
-
-def all_templates() -> QuerySet[RightsTemplate]:
-    """Return the current tenant's templates, by name."""
-    return RightsTemplate.objects.select_related("by").order_by("name", "pk")
-
-
-def schedule_templates() -> list[RightsTemplate]:
-    """Return the templates that are a single schedule for any place."""
-    return list(RightsTemplate.objects.filter(kind=RightsTemplate.Kind.SCHEDULE).order_by("name", "pk"))
-
-
-def get_template(pk: int | str) -> RightsTemplate:
-    """Return a template of the current tenant. Raises 404."""
-    number = int(pk) if str(pk).isascii() and str(pk).isdecimal() else 0
-    return get_row_or_404(RightsTemplate.objects.all(), pk=number)
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 from django.utils.translation import gettext as _t
 
+from portal.base.ui.url_lookup import get_row_or_404
 from portal.domain.mirror.models import Member
 from portal.domain.mirror.text_folding import fold
 from portal.domain.rights.member_rights import digest
@@ -16,6 +17,22 @@ PARTS = ("devices_pass", "keys_pass")
 # The number of variants that are compared in a group. Rarer variants are never the usual rights.
 _MAX_VARIANTS = 500
 RightsBody = dict[str, Any]
+
+
+def all_templates() -> QuerySet[RightsTemplate]:
+    """Return the current tenant's templates, by name."""
+    return RightsTemplate.objects.select_related("by").order_by("name", "pk")
+
+
+def schedule_templates() -> list[RightsTemplate]:
+    """Return the templates that are a single schedule for any place."""
+    return list(RightsTemplate.objects.filter(kind=RightsTemplate.Kind.SCHEDULE).order_by("name", "pk"))
+
+
+def get_template(pk: int | str) -> RightsTemplate:
+    """Return a template of the current tenant. Raises 404."""
+    number = int(pk) if str(pk).isascii() and str(pk).isdecimal() else 0
+    return get_row_or_404(RightsTemplate.objects.all(), pk=number)
 
 
 def rights_of_template(template: RightsTemplate) -> RightsBody:

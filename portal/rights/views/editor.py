@@ -15,7 +15,7 @@ from portal.base.ui.value_words import join_values
 from portal.domain.intents.form_handling import submit_and_redirect
 from portal.domain.mirror.models import Member
 from portal.domain.mirror.queries import get_member
-from portal.domain.rights import form_parsing, places, saved_templates, words
+from portal.domain.rights import form_parsing, places, sources, words
 from portal.domain.rights.editing import apply_edit_to_sheet
 from portal.domain.rights.editor_view import modes, sample_rows, sheet_view
 from portal.domain.rights.member_rights import MemberRights, rights_in_mirror
@@ -134,7 +134,7 @@ def _page(request: TenantRequest, editor: RightsEditor) -> HttpResponse:
 
 
 def _form(member: Member, read: MemberRights, sheet: RightsSheet, named: PlaceNames) -> dict[str, Any]:
-    kept = list(saved_templates.all_templates())
+    kept = list(sources.all_templates())
     return {
         "board": sheet_view(sheet, named),
         "seen": actions.seal_read(member, read),

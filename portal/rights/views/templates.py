@@ -11,7 +11,7 @@ from accessapi.permissions import by_schedule
 from portal.domain.intents.recording import Requester
 from portal.domain.mirror.fields.members import DOORS_AND_KEYS
 from portal.domain.mirror.queries import get_member
-from portal.domain.rights import places, saved_templates, words
+from portal.domain.rights import places, saved_templates, sources, words
 from portal.domain.rights.forms import TemplateForm
 from portal.domain.rights.member_rights import canonical
 from portal.domain.rights.models import RightsTemplate
@@ -26,7 +26,7 @@ _REDRAWS = {"schedule.act": "show"}
 @tenant_view(Permission.MEMBERS_VIEW)
 def templates(request: TenantRequest) -> HttpResponse:
     named = places.load_place_names()
-    kept = [{"template": each, **_drawn(each, named)} for each in saved_templates.all_templates()]
+    kept = [{"template": each, **_drawn(each, named)} for each in sources.all_templates()]
     ready = (
         [] if kept else [{"ready": each, "week": week_of(each.pass_)} for each in saved_templates.suggested_templates()]
     )
@@ -45,7 +45,7 @@ def new_template(request: TenantRequest) -> HttpResponse:
 
 @tenant_view(Permission.RIGHTS_EDIT, methods=["GET", "POST"], redraw_values=_REDRAWS)
 def edit_template(request: TenantRequest, pk: int) -> HttpResponse:
-    template = saved_templates.get_template(pk)
+    template = sources.get_template(pk)
     started = {"name": template.name, "name_ja": template.name_ja, "schedule": template.schedule}
     form = TemplateForm(request.POST or None, initial=started, template=template)
     if answer := _save_template(request, form, template=template):
@@ -56,7 +56,7 @@ def edit_template(request: TenantRequest, pk: int) -> HttpResponse:
 
 @tenant_view(Permission.RIGHTS_EDIT, methods=["GET", "POST"])
 def delete_template(request: TenantRequest, pk: int) -> HttpResponse:
-    template = saved_templates.get_template(pk)
+    template = sources.get_template(pk)
     if request.method == "POST":
         saved_templates.delete_template(template=template, by=Requester.from_request(request))
         messages.success(request, _("Template deleted: %(name)s") % {"name": template})
