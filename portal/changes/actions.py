@@ -1,18 +1,30 @@
-"""The kinds of bulk changes, and the preparation of their jobs."""
+"""The kinds of bulk changes, the preparation of their jobs, and the texts about skipped members."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from django.db.models import QuerySet
 from django.http import QueryDict
 from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 
 from portal.base.ui.tables import Selection, Table, load_selection
 from portal.base.ui.tables.table import Table as AnyTable
-from portal.changes.forms import ChangeForm, DeleteForm, ExtendForm, MoveForm, ResumeForm, RightsForm, SuspendForm
-from portal.changes.plans import ChangePlan
+from portal.base.ui.value_words import add_brackets
+from portal.changes.forms import (
+    Body,
+    ChangeForm,
+    DecideMember,
+    DeleteForm,
+    ExtendForm,
+    MoveForm,
+    ResumeForm,
+    RightsForm,
+    SuspendForm,
+)
 from portal.domain.intents.recording import Requester
 from portal.domain.jobs import actions, bulk_executor, kinds, suspensions
 from portal.domain.jobs.models import Job, Row
@@ -41,6 +53,21 @@ class BulkChange:
     action: Action = Action.UPDATE
     can_undo: bool = True
     job_functions: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def job_kind(self) -> kinds.JobKind:
+        """Return the kind of its jobs."""
+        return kinds.JobKind(
+            name=self.name,
+            permission=self.permission,
+            title_of=self._title_of,
+            can_undo=self.can_undo,
+            **{"executor": bulk_executor, "decide_rows": bulk_executor.compare_with_lists, **self.job_functions},
+        )
+
+    def _title_of(self, job: Job) -> Sentence:
+        said = self.title(job)
+        return coded_sentence("job.undo", what=said) if job.options.get("undo") else said
 
 
 def _record_suspensions(job: Job, rows: Sequence[Row]) -> Mapping[int, kinds.RowDecision]:
@@ -101,27 +128,30 @@ BULK_CHANGES: dict[str, BulkChange] = {
 }  # fmt: skip
 
 
-def _title_function(act: BulkChange) -> Callable[[Job], Sentence]:
-    def titled(job: Job) -> Sentence:
-        said = act.title(job)
-        return coded_sentence("job.undo", what=said) if job.options.get("undo") else said
-
-    return titled
+# The number of members to name for each reason.
+MOST_NAMED = 10
 
 
-def register() -> None:
-    """Register each bulk change as a kind of job."""
-    for act in BULK_CHANGES.values():
-        own: dict[str, Any] = {
-            "executor": bulk_executor,
-            "decide_rows": bulk_executor.compare_with_lists,
-            **act.job_functions,
-        }
-        kinds.register(
-            kinds.JobKind(
-                name=act.name, permission=act.permission, title_of=_title_function(act), can_undo=act.can_undo, **own
-            )
-        )
+@dataclass
+class ChangePlan:
+    """The rows for `prepare`, the number of skipped members by reason, and the first IDs of each reason."""
+
+    rows: list[tuple[str, Body, Body]] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+    left_out_ids: dict[str, list[str]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, members: Iterable[Member], decide: DecideMember) -> "ChangePlan":
+        plan = cls()
+        for member in members:
+            outcome = decide(member)
+            if isinstance(outcome, str):
+                plan.left_out[outcome] += 1
+                if plan.left_out[outcome] <= MOST_NAMED:
+                    plan.left_out_ids.setdefault(outcome, []).append(member.member_id)
+            else:
+                plan.rows.append((member.member_id, *outcome))
+        return plan
 
 
 def posted_selection(request: TenantRequest) -> Selection:
@@ -173,3 +203,64 @@ def _members(act: BulkChange, selection: Selection) -> list[Member]:
         needed.append("rights")
     rows = selection.queryset.order_by("name_key", "pk").defer(None).only("id", "tenant_id", "member_id", *needed)
     return list(rows[: actions.MAX_JOB_ROWS])
+
+
+def left_out_texts(counts: Mapping[str, int], ids: Mapping[str, list[str]] | None = None) -> list[str]:
+    """Return why members are skipped, with their number and the first names for each reason."""
+    ids = ids or {}
+    member_ids = {member_id for each in ids.values() for member_id in each}
+    members = Member.objects.filter(member_id__in=member_ids) if member_ids else Member.objects.none()
+    names = {pk: name or pk for pk, name in members.values_list("member_id", "member_name")}
+    said = sorted(((word, n) for word, n in counts.items() if n), key=lambda pair: -pair[1])
+    return [
+        _reason_text(word, n) + _names_text([names.get(each, each) for each in ids.get(word, [])], n)
+        for word, n in said
+    ]
+
+
+def left_out_of_job(job: Job) -> list[str]:
+    return left_out_texts(job.options.get("left_out") or {}, job.options.get("left_out_named"))
+
+
+def _names_text(names: list[str], n: int) -> str:
+    """Return the names for a reason, in brackets."""
+    if not names:
+        return ""
+    text = _(", ").join(names)
+    if more := n - len(names):
+        text = ngettext("%(list)s and %(n)d more", "%(list)s and %(n)d more", more) % {"list": text, "n": more}
+    return " " + add_brackets(text)
+
+
+def no_change_text(plan: ChangePlan) -> str:
+    """Return why there is no preview."""
+    if not plan.left_out:
+        return _("No members are selected: the list has changed.")
+    return " ".join([_("Nothing to change."), *left_out_texts(plan.left_out, plan.left_out_ids)])
+
+
+def _reason_text(word: str, n: int) -> str:
+    said = {
+        "same": ngettext("%(n)s already has this.", "%(n)s already have this.", n),
+        "ended": ngettext("%(n)s already ends earlier.", "%(n)s already end earlier.", n),
+        "no_former": ngettext(
+            "%(n)s was not suspended here, or was changed since.",
+            "%(n)s were not suspended here, or were changed since.",
+            n,
+        ),
+        "former_over": ngettext(
+            "The previous end date of %(n)s has passed. Extend access instead.",
+            "The previous end dates of %(n)s have passed. Extend access instead.",
+            n,
+        ),
+        "begins_later": ngettext("%(n)s starts after that date.", "%(n)s start after that date.", n),
+        "goes_on": ngettext("%(n)s still has access.", "%(n)s still have access.", n),
+        "ends_later": ngettext("%(n)s already ends later.", "%(n)s already end later.", n),
+        "never_ends": ngettext("%(n)s has no end date.", "%(n)s have no end date.", n),
+        "unreadable": ngettext(
+            "%(n)s has an end date that cannot be read or is too far away.",
+            "%(n)s have end dates that cannot be read or are too far away.",
+            n,
+        ),
+    }
+    return said.get(word, f"{word}: %(n)s") % {"n": f"{n:,}"}

@@ -4,8 +4,10 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.base.ui import nav
 from portal.base.ui.nav import NavEntry
-from portal.changes import actions
+from portal.changes.actions import BULK_CHANGES
+from portal.domain.jobs import kinds
 from tenants.roles import Permission
 
 nav.register(NavEntry("changes", _("Bulk changes"), "users-plus", "changes:index", Permission.MEMBERS_VIEW))
-actions.register()
+for change in BULK_CHANGES.values():
+    kinds.register(change.job_kind)

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from portal.base.ui.tables import file_response
-from portal.changes import actions, plans
+from portal.changes import actions
 from portal.changes.actions import BULK_CHANGES, posted_selection
 from portal.changes.lists import Changes, PlannedRows, ResultRows
 from portal.domain.intents.recording import Requester
@@ -33,7 +33,7 @@ def respond(request: TenantRequest, job: Job) -> HttpResponseBase:
     view.context |= {
         "title": kind.title_of(job),
         "may": request.access.can(job.permission),
-        "left_out": plans.left_out_of_job(job),
+        "left_out": actions.left_out_of_job(job),
         "deletes": Row.objects.filter(job=job, action=Action.DELETE).exists(),
         "can_undo": kind.can_undo,
     }
@@ -111,7 +111,7 @@ def new(request: TenantRequest, act: str) -> HttpResponse:
         job, plan = actions.prepare(by=Requester.from_request(request), change=wanted, form=form, selection=chosen)
         if job is not None:
             return redirect(kinds.page_address(job))
-        form.add_error(None, plans.no_change_text(plan))
+        form.add_error(None, actions.no_change_text(plan))
     context = {"act": wanted, "form": form, "count": count, "fields": {**chosen.fields, "preview": "1"}}
     return render(request, "changes/ask.html", context)
 
