@@ -107,7 +107,7 @@ class Building:
             rows = happened(self.place, record(self.days[day], content=f"{CANARY}-{day}", **person))
             with tenant_scope(self.place.tenant):
                 last_seen.update_last_seen([row.pk for row in rows])
-                passages.on_histories(self.place.tenant, histories=rows)
+                passages.save_new_passages(self.place.tenant, histories=rows)
         taken = {"unit": KEYS[day], "who": self.member.member_id}
         tells(self.place, content="Key taken", at=self.days[day], history_id=f"{day}-taken", **taken)
         if day == "before":  # who has a key now is visible to anyone who sees records of any day

@@ -88,7 +88,7 @@ def came_in(place, member_id, device_id):
     """Let a member pass a door now."""
     rows = happened(place, record(timezone.now(), member_id=member_id, member_name=member_id, device_id=device_id))
     with tenant_scope(place.tenant):
-        passages.on_histories(place.tenant, histories=rows)
+        passages.save_new_passages(place.tenant, histories=rows)
 
 
 def test_connection_and_calls_are_one_line_beneath_everything_else(house):
@@ -196,7 +196,7 @@ def passed(place, at, device_id="front", times=1, **said):
     found = [record(at, member_id="M1", device_id=device_id, **said) for _ in range(times)]
     rows = happened(place, *found)
     with tenant_scope(place.tenant):
-        hourly_counts.on_histories(place.tenant, histories=rows)
+        hourly_counts.count_new_passages(place.tenant, histories=rows)
 
 
 def this_hour():

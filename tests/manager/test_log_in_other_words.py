@@ -104,7 +104,7 @@ class TestWordsForWhatIsUsual:
         words = one.tenant.environment.catalogue
         with tenant_scope(one.tenant):
             sorted_here = History.objects.annotate(sort=type_expression(words)).values_list("sort", flat=True).get()
-            passages.on_histories(one.tenant, histories=[row])
+            passages.save_new_passages(one.tenant, histories=[row])
             assert Inside.objects.get().device_id == "D1"
         assert type_of(row, words) == sorted_here == RecordType.ENTRY
         assert re.findall(r'name="status" value="on"><span>([^<]*)<', page) == ["Occurred"]

@@ -23,7 +23,7 @@ from tenants.models import Tenant
 
 # The usual value of a day is taken from the same weekday of these weeks. Older hours are deleted.
 WEEKS = 4
-RETENTION = timedelta(weeks=WEEKS, days=2)
+HOURS_RETENTION = timedelta(weeks=WEEKS, days=2)
 _RECOUNTED_SPAN = timedelta(days=2)
 # First key of the advisory lock that guards writing a tenant's hours; the second key is the tenant.
 _LOCK = 0x4C0B
@@ -43,20 +43,20 @@ _ADD = f"{_WRITE} + h.number"
 _SET = f"{_WRITE} WHERE h.number <> excluded.number"
 
 
-def on_histories(tenant: Tenant, *, histories: Sequence[History]) -> None:
+def count_new_passages(tenant: Tenant, *, histories: Sequence[History]) -> None:
     """Add new records. Called by the mirror, in the transaction that stores them."""
-    since = database_now() - RETENTION
+    since = database_now() - HOURS_RETENTION
     found = [row for row in histories if row.at >= since]
     if found:
-        _execute(_ADD, tenant.pk, _start_of_hour(min(row.at for row in found)), [row.pk for row in found])
+        _write_hours(_ADD, tenant.pk, _start_of_hour(min(row.at for row in found)), [row.pk for row in found])
 
 
-def recount(tenant: Tenant) -> None:
+def recount_hours(tenant: Tenant) -> None:
     """Count the last hours again, or all hours if there are none, and delete older ones."""
     now = database_now()
-    since = _start_of_hour(now - (_RECOUNTED_SPAN if PassedHour.objects.exists() else RETENTION))
-    _execute(_SET, tenant.pk, since, None)
-    PassedHour.objects.filter(hour__lt=now - RETENTION).delete()
+    since = _start_of_hour(now - (_RECOUNTED_SPAN if PassedHour.objects.exists() else HOURS_RETENTION))
+    _write_hours(_SET, tenant.pk, since, None)
+    PassedHour.objects.filter(hour__lt=now - HOURS_RETENTION).delete()
 
 
 def counts_of_days(days: Sequence[date], excluded_doors: frozenset[str]) -> QuerySet[PassedHour, Any]:
@@ -68,7 +68,7 @@ def counts_of_days(days: Sequence[date], excluded_doors: frozenset[str]) -> Quer
     return rows.annotate(n=Sum("number")).values(as_json=JSONObject(hour=F("hour"), n=F("n")))
 
 
-def _execute(statement: str, tenant_id: int, since: datetime, new: list[int] | None) -> None:
+def _write_hours(statement: str, tenant_id: int, since: datetime, new: list[int] | None) -> None:
     counted = _COUNTED.format(history=History._meta.db_table)
     values: dict[str, Any] = {"tenant": tenant_id, "since": since, "new": new, "used": use_categories()}
     with connection.cursor() as cursor:

@@ -12,7 +12,6 @@ from typing import Any
 from django.db import connection, transaction
 from django.db.models import QuerySet
 
-from portal.base.timers import rounds
 from portal.base.timers.clock import database_now
 from portal.domain.mirror.door_areas import use_categories
 from portal.domain.mirror.kinds import MirrorKind
@@ -40,29 +39,24 @@ SELECT DISTINCT ON (member_id) tenant_id, member_id, at, history_id, device_id, 
 """
 
 
-def on_histories(tenant: Tenant, *, histories: Sequence[History]) -> None:
+def save_new_passages(tenant: Tenant, *, histories: Sequence[History]) -> None:
     """Save passages of new records. Called by the mirror, in the transaction that stores them."""
     if histories:
         _save_last_passages(tenant.pk, min(row.at for row in histories), [row.pk for row in histories])
 
 
-def refresh(tenant: Tenant) -> None:
+def refresh_passages(tenant: Tenant) -> None:
     """Save recent passages of the tenant's log again, delete expired ones, and count the last hours."""
     now = database_now()
     with transaction.atomic():
         _save_last_passages(tenant.pk, now - _REFRESHED_SPAN, None)
         Inside.objects.filter(at__lt=now - RETENTION).delete()
-        hourly_counts.recount(tenant)
+        hourly_counts.recount_hours(tenant)
 
 
-def _loaded_logs() -> list[QuerySet[MirrorState]]:
+def loaded_logs() -> list[QuerySet[MirrorState]]:
+    """Return the logs that are loaded, of all tenants."""
     return [MirrorState.objects_across_tenants.filter(kind=MirrorKind.HISTORIES, as_of__isnull=False)]
-
-
-def register() -> None:
-    """Register the repeated refresh for every tenant whose log is loaded."""
-    again = rounds.tenant_steps(_loaded_logs, refresh)
-    rounds.register("passages_taken_again", again, every=600.0, queue="sync", seconds=60)
 
 
 def _save_last_passages(tenant_id: int, since: datetime, new: list[int] | None) -> None:

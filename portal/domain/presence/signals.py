@@ -1,9 +1,11 @@
 """Register the app's parts that other apps run or show."""
 
+from portal.base.timers import rounds
 from portal.domain.mirror import events
 from portal.domain.mirror.kinds import MirrorKind
 from portal.domain.presence import hourly_counts, passages
 
-events.subscribe(MirrorKind.HISTORIES, passages.on_histories)
-events.subscribe(MirrorKind.HISTORIES, hourly_counts.on_histories)
-passages.register()
+events.subscribe(MirrorKind.HISTORIES, passages.save_new_passages)
+events.subscribe(MirrorKind.HISTORIES, hourly_counts.count_new_passages)
+again = rounds.tenant_steps(passages.loaded_logs, passages.refresh_passages)
+rounds.register("passages_taken_again", again, every=600.0, queue="sync", seconds=60)
