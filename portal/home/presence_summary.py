@@ -4,9 +4,7 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from portal.base.ui import batching
 from portal.base.ui.url_lookup import url_in_tenant
-from portal.domain.mirror import door_areas
 from portal.domain.mirror.freshness import Freshness
 from portal.domain.mirror.kinds import MirrorKind
 from portal.domain.presence import people
@@ -54,7 +52,3 @@ def presence_summary(
         url_in_tenant("guests:building", slug),
         url_in_tenant("rollcall:index", slug) if may_look else "",
     )
-
-
-def register() -> None:
-    batching.register_query(AREAS_QUERY, door_areas.areas_for_directions, on_every_page=False)

@@ -145,7 +145,7 @@ class Overview:
 def live_overview(request: TenantRequest) -> Overview:
     """Return the part of the overview that is updated automatically while the page is open."""
     access, at = request.access, timezone.now()
-    for name in (presence_summary.AREAS_QUERY, _JOBS_QUERY):
+    for name in (presence_summary.AREAS_QUERY, JOBS_QUERY):
         batching.prefetch(request, name)
     log = filters.coverage_of(request)
     fresh = mirror.freshness_for(request)
@@ -235,13 +235,13 @@ def _ending(access: Access, found: OverviewFigures, why: str) -> EndingMembers |
     return EndingMembers([Member(**each) for each in rows], found.number("ending"), why)
 
 
-_JOBS_QUERY = "jobs_lately"
+JOBS_QUERY = "jobs_lately"
 _AT_WORK = (JobState.MAPPED, JobState.WAITING, JobState.RUNNING)
 _FINISHED = (JobState.DONE, JobState.STOPPED)
 _NOT_APPLIED = (RowState.FAILED, RowState.UNCERTAIN)
 
 
-def _recent_jobs() -> QuerySet[Job]:
+def recent_jobs() -> QuerySet[Job]:
     """Return the newest jobs that are running, waiting, or lately finished with failed rows."""
     left = Row.objects.filter(job=OuterRef("pk"), state__in=_NOT_APPLIED, retried_in=None)
     over = Q(state__in=_FINISHED, finished_at__gte=Now() - _RECENT) & Q(Exists(left))
@@ -250,14 +250,10 @@ def _recent_jobs() -> QuerySet[Job]:
 
 def _jobs(request: TenantRequest) -> list[Job]:
     """Return the recent jobs whose kind this person may run."""
-    found = [job for job in batching.load_rows(request, _JOBS_QUERY) if job.permission in request.access.permissions]
+    found = [job for job in batching.load_rows(request, JOBS_QUERY) if job.permission in request.access.permissions]
     for job in found:
         job.tenant, job.title = request.tenant, stored_title(job.title)
     return found
-
-
-def register() -> None:
-    batching.register_query(_JOBS_QUERY, _recent_jobs, on_every_page=False)
 
 
 def _running_job(job: Job) -> RunningJob:
