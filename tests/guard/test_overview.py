@@ -37,8 +37,8 @@ def house(place):
     rows = happened(place, record(now, member_id="M1", member_name="佐々木 健太郎", device_id="front"))
     loaded(place)
     with tenant_scope(place.tenant):
-        for listener in (passages, hourly_counts):
-            listener.on_histories(place.tenant, histories=rows)
+        passages.save_new_passages(place.tenant, histories=rows)
+        hourly_counts.count_new_passages(place.tenant, histories=rows)
         detection.check_tenant()
     return place
 
