@@ -27,9 +27,9 @@ from portal.domain.mirror.models import Member, PassController
 from portal.domain.presence.door_directions import load_door_directions
 from portal.domain.visits.days import Day
 from portal.domain.visits.visit_status import LABELS, VisitStatus
-from portal.home import attention, entries, figures, presence_summary, setup_steps
+from portal.home import attention, figures, presence_summary, setup_steps
 from portal.home.attention import AttentionLine
-from portal.home.entries import Entries
+from portal.home.entries import Entries, compared_days, entries_today
 from portal.home.figures import OverviewFigures, stored_title
 from portal.home.presence_summary import PresenceSummary
 from portal.home.setup_steps import SetupStep
@@ -191,7 +191,7 @@ def _as_of(access: Access, found: OverviewFigures, fresh: Freshness) -> datetime
 def _entries(access: Access, found: OverviewFigures, log: Coverage, at: datetime) -> Entries | None:
     if not found.number("any_passed"):  # no one has passed yet, or the log has not been counted yet
         return None
-    return entries.entries_today(entries.compared_days(access, at), found.rows("entries"), log, at)
+    return entries_today(compared_days(access, at), found.rows("entries"), log, at)
 
 
 def _doors(access: Access, found: OverviewFigures) -> DoorSummary | None:
