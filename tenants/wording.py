@@ -1,6 +1,6 @@
 """Stored sentences: a code with its values, shown in the reader's language.
 
-`tenants.sentences` is the one table of codes. Older rows keep their stored sentence as plain text.
+`tenants.sentences` has the codes that are registered. Older rows keep their stored sentence as plain text.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ from django.utils.safestring import SafeString
 
 from tenants import sentences
 
-# Names that the audit log must never hold, since they are deleted later.
-DELETED_NAMES = ("guest",)
 MAX_VALUE_LENGTH = 200
 # Marks a stored text as code and values: no text that a person typed begins with it.
 _MARK = "\x1f"
@@ -38,7 +36,7 @@ class Sentence:
         return self.code in sentences.TEXTS
 
     def __str__(self) -> str:
-        values = {name: sentences.REPLACEMENT_NAMES.get(name, "") for name in DELETED_NAMES} | dict(self.values)
+        values = dict(sentences.REPLACEMENT_NAMES) | dict(self.values)
         try:
             return str(sentences.TEXTS[self.code] % {name: _format_value(value) for name, value in values.items()})
         except (KeyError, TypeError, ValueError):  # written by another version, with other codes or values
@@ -55,7 +53,7 @@ class Sentence:
     @property
     def without_names(self) -> Sentence:
         """Return the sentence without the names that will be deleted."""
-        kept = {name: value for name, value in self.values.items() if name not in DELETED_NAMES}
+        kept = {name: value for name, value in self.values.items() if name not in sentences.REPLACEMENT_NAMES}
         return Sentence(
             self.code, {name: v.without_names if isinstance(v, Sentence) else v for name, v in kept.items()}
         )

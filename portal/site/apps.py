@@ -8,5 +8,8 @@ class SiteConfig(AppConfig):
     name = "portal.site"
 
     def ready(self) -> None:
-        """Import the `signals.py` of each app. They register what their app offers to others, in order of the apps."""
-        autodiscover_modules("signals")
+        """Import `words.py` and `signals.py` of each app, in order of the apps.
+
+        They register what their app offers to others: stored sentences, menu entries, parts of shared pages, tasks.
+        """
+        autodiscover_modules("words", "sentences", "signals")

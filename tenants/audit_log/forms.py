@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from tenants.audit_log.queries import SUBJECTS, AuditFilter
-from tenants.sentences import OUTCOMES
+from tenants.sentences import TEXTS
 
 Choices = list[tuple[str, str | Promise]]
 
@@ -20,7 +20,7 @@ def _subjects() -> Choices:
 
 
 def _results() -> Choices:
-    words = {code.removeprefix("outcome."): word for code, word in OUTCOMES.items() if code.startswith("outcome.")}
+    words = {code.removeprefix("outcome."): word for code, word in TEXTS.items() if code.startswith("outcome.")}
     return [("", _("All")), *words.items()]
 
 

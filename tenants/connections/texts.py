@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from tenants import sentences
 from tenants.connections.actions import RevocationOutcome
 from tenants.connections.reissue import ReissueOutcome
 
-REFUSALS = sentences.REFUSALS
+# Why a tenant was not connected: shown on the connection page, and stored in the audit log.
+REFUSALS: dict[str, Promise] = {
+    "state": _("This response does not belong to a connection you started here. Start again from the connection page."),
+    "used": _("This response was already used. See the connection page for the result."),
+    "expired": _("More than ten minutes have passed since you started connecting. Start again."),
+    "denied": _("The service did not grant access: consent was refused, or an error was reported."),
+    "code": _("The service did not accept the authorization code. Start again."),
+    "unreachable": _("The service could not be reached. Nothing was changed. Try again in a moment."),
+    "no_answer": _("The service did not respond when the code was exchanged. No token was stored. Start again."),
+    "token": _("The service does not accept the token it just issued. It was not stored. Start again."),
+    "tenant_unread": _(
+        "The service did not say whose token this is, so it was not stored. The permission tenant:read is needed."
+    ),
+    "other_tenant": _(
+        "The account that gave consent belongs to a different organisation from the one "
+        "connected first. The token was not stored."
+    ),
+    "taken": _("This organisation is already connected to another tenant here. The token was not stored."),
+}
 
 OUTCOMES = {
     ReissueOutcome.SENT: _("A reissue was sent, but the response is not known. If the connection is lost, reconnect."),

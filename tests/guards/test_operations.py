@@ -8,8 +8,8 @@ from accessapi.operations import SPECIFIED_OPERATIONS
 from stack.paths import ROOT
 from tests.support.sources import modules
 
-# Other modules that name operations: titles for people, and sentences of the audit log.
-WORDED = {"tenants/connections/titles.py", "tenants/sentences.py"}
+# Another module that names operations: titles for people.
+WORDED = {"tenants/connections/titles.py"}
 SHARED = {
     ("get_tenant", "tenants/connections"): "a new token is tried with the lightest call",
     ("get_tenant", "tenants/management"): "whether an environment's address answers is asked without a token",

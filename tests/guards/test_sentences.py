@@ -1,6 +1,6 @@
 """No text is stored in the language of the person who acted.
 
-Each entry of the audit log and each title is a code of the one table of sentences, with the values that its sentence
+Each entry of the audit log and each title is a code with a registered sentence, with the values that its sentence
 names, in both languages.
 """
 
@@ -19,8 +19,9 @@ from portal.today import suggesting
 from portal.webhooks import actions as hooks
 from stack.paths import ROOT
 from tenants.audit import PORTAL_ACTOR
+from tenants.connections.texts import REFUSALS
 from tenants.roles import ROLES
-from tenants.sentences import ACTORS, REFUSALS, REPLACEMENT_NAMES, TEXTS
+from tenants.sentences import ACTORS, REPLACEMENT_NAMES, TEXTS
 from tests.support.sources import modules
 
 
