@@ -20,7 +20,7 @@ MIGRATED_SITES = {
     "sandbox": ("sandbox/manage.py", ("SANDBOX_DATABASE_URL", "SANDBOX_DATABASE_URL"), ("sandbox",)),
 }
 # Sources of the migrated database apart from migrations.
-_GRANTS, _ROLES = ROOT / "tenants" / "database_grants.py", ROOT / "stack" / "postgres.py"
+_GRANTS, _ROLES = ROOT / "tenants/database_grants.py", ROOT / "stack" / "postgres.py"
 _MIGRATE = [PYTHON, "-m", "tests.support.databases"]
 # Compiles all tests, which otherwise each process of a run would do.
 _COMPILE = [PYTHON, "-m", "pytest", "--collect-only", "-q", "-q"]

@@ -6,7 +6,7 @@ class TenantsConfig(AppConfig):
     label = "tenants"
 
     def ready(self) -> None:
-        from tenants import checks  # noqa: F401 - registers them
+        from tenants import database_grants, key_rotation  # noqa: F401 - they register system checks
         from tenants.staff import account_events
 
         account_events.connect_signals()

@@ -6,17 +6,18 @@ empty a table, switch off a trigger or row security, or change recorded history.
 
 `manage.py migrate` calls `apply` at its end, so that a new table cannot be forgotten. If the running site needs
 something that only the owner can do, a migration adds a function of the owner (SECURITY DEFINER). Without
-DATABASE_OWNER_URL one role does everything, and `tenants.checks` warns.
+DATABASE_OWNER_URL one role does everything, and `check_site_role` warns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import psycopg
 from django.conf import settings
+from django.core import checks
 from django.core.management.base import CommandError
 from django.db import DEFAULT_DB_ALIAS, ProgrammingError, connections, transaction
 
@@ -121,3 +122,56 @@ def owner_settings(site_settings: dict[str, Any]) -> dict[str, Any]:
         return site_settings
     who = {name: settings.DATABASE_OWNER[name] for name in ("USER", "PASSWORD", "HOST", "PORT", "OPTIONS")}
     return site_settings | who
+
+
+_SEPARATE_ROLES_HINT = "Let another role own the tables: docs/database.md has the commands."
+#: Privileges that the site's role should not have: the condition, its meaning, and the fix. Superusers have all of
+#: them.
+_EXCESS_PRIVILEGES = {
+    "W002": (
+        "EXISTS (SELECT FROM ours WHERE relowner = site.oid)",
+        "owns tables: it can drop them and switch their row security and triggers off",
+        _SEPARATE_ROLES_HINT,
+    ),
+    "W003": (
+        "EXISTS (SELECT FROM ours WHERE relowner <> site.oid AND pg_has_role(site.oid, relowner, 'MEMBER'))",
+        "is a member of the role that owns the tables",
+        "As the owner or a superuser: REVOKE <owner> FROM <role>.",
+    ),
+    "W004": (
+        """EXISTS (SELECT FROM ours WHERE relname IN ('tenants_auditentry', 'tenants_auditkind') AND (
+            has_any_column_privilege(site.oid, oid, 'UPDATE')
+            OR has_table_privilege(site.oid, oid, 'DELETE, TRUNCATE, TRIGGER')))""",
+        "can change, delete or truncate the audit log",
+        "Run `manage.py migrate` with DATABASE_OWNER_URL: it takes away what the site does not need.",
+    ),
+    "W005": (
+        "has_schema_privilege(site.oid, current_schema(), 'CREATE')",
+        "can create tables and functions in the database",
+        "As the owner: REVOKE CREATE ON SCHEMA public FROM PUBLIC, <role>.",
+    ),
+}
+_EXCESS_QUERY = """
+WITH ours AS (
+    SELECT oid, relname, relowner FROM pg_class
+    WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')
+)
+SELECT site.rolname, {conditions}
+FROM pg_roles site WHERE rolname = coalesce((SELECT rolname FROM pg_roles WHERE rolname = %s), current_user)
+""".format(conditions=", ".join(condition for condition, *_ in _EXCESS_PRIVILEGES.values()))  # noqa: S608 - our own conditions
+
+
+@checks.register(checks.Tags.database)
+def check_site_role(databases: Sequence[str] | None = None, **kwargs: Any) -> list[checks.CheckMessage]:
+    """Check that the role of DATABASE_URL has only the privileges that the site needs."""
+    found: list[checks.CheckMessage] = []
+    for alias in databases or ():
+        with connections[alias].cursor() as cursor:
+            cursor.execute(_EXCESS_QUERY, [str(settings.DATABASES[alias]["USER"])])
+            role, *answers = cursor.fetchone()
+        found += [
+            checks.Warning(f"The site's database role {role!r} {meaning}.", hint=hint, id=f"tenants.{number}")
+            for (number, (_, meaning, hint)), is_so in zip(_EXCESS_PRIVILEGES.items(), answers, strict=True)
+            if is_so
+        ]
+    return found

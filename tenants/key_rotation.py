@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from allauth.mfa.models import Authenticator
 from django.apps import apps
-from django.db import connection, models, transaction
+from django.core import checks
+from django.db import ProgrammingError, connection, models, transaction
 
 from tenants import vault
 from tenants.scope import across_tenants
@@ -114,6 +117,23 @@ def wrong_keys() -> list[str]:
     return sorted(
         {_key_name(data) for bound_to, data in rows if _reseal(data, bound_to) is None} & {*vault.key_ring().ciphers}
     )
+
+
+@checks.register(checks.Tags.database)
+def check_vault_keys(databases: Sequence[str] | None = None, **kwargs: Any) -> list[checks.CheckMessage]:
+    """Check that each key of VAULT_KEYS opens what was encrypted under its ID. A database without tables is skipped."""
+    wrong: list[str] = []
+    with contextlib.suppress(ProgrammingError):
+        wrong = wrong_keys() if databases else []
+    return [
+        checks.Error(
+            f"VAULT_KEYS: the key {name!r} does not open what was sealed under this id: it is another key.",
+            hint="Give the former key back. Where it is lost, give the new key an id of its own, and connect each "
+            "tenant again on its connection page.",
+            id="tenants.E003",
+        )
+        for name in wrong
+    ]
 
 
 def _sample(number: int, column: Column, order: str) -> str:

@@ -15,7 +15,7 @@ def _tenant_address(slug: str, allowed: frozenset[Permission]) -> str:
 _first_page: FirstPage = _tenant_address
 
 
-def register(first_page: FirstPage) -> None:
+def register_first_page(first_page: FirstPage) -> None:
     """Register `first_page(slug, permissions)`, which returns the address of the first page.
 
     The site calls this once.

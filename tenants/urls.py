@@ -6,9 +6,10 @@ from tenants import signing
 from tenants.connections.views import callback
 from tenants.staff import account
 from tenants.staff.views import invitation
+from tenants.support.urls import platform_urls
 
 urlpatterns = [
-    path("platform/", include("tenants.support.platform_urls")),
+    path("platform/", include(platform_urls)),
     path("oauth/<slug:environment>/callback/", callback, name="oauth_callback"),
     path("signing-keys/", signing.public_keys, name="signing_keys"),
     # Must come before allauth's own pages at these addresses.

@@ -20,7 +20,7 @@ from portal.base.timers import broker, leader_lease
 from portal.base.timers.celery_app import QUEUES, app
 from portal.base.timers.clock import database_now
 from tenants import key_rotation
-from tenants.checks import check_site_role
+from tenants.database_grants import check_site_role
 
 # If a clock stops, a second one takes over within 10 s.
 _CLOCK_SECONDS = 30.0
@@ -37,7 +37,7 @@ def ready(request: HttpRequest) -> JsonResponse:
     """Return 200 if all checks passed, else 503 with a sentence for each failed check.
 
     Anyone may call it, so results are cached for a few seconds. IDs of warnings about the database's role
-    (`tenants.checks`) are included and do not make the site unready.
+    (`check_site_role`) are included and do not make the site unready.
     """
     found = _readiness.current()
     return JsonResponse({"ready": not found["failed"], **found}, status=503 if found["failed"] else 200)

@@ -10,6 +10,7 @@ from portal.domain.mirror.views import refresh
 from portal.evidence.export_views import check_program
 from portal.home.views import landing
 from portal.site import metrics, probes, views
+from tenants.staff.urls import roles_urls
 
 url_lookup.register()
 
@@ -50,7 +51,7 @@ areas = [
     path("connection/webhook/", include("portal.webhooks.urls_of_tenant")),
     path("connection/", include("tenants.connections.urls")),
     path("staff/", include("tenants.staff.urls")),
-    path("roles/", include("tenants.staff.roles_urls")),
+    path("roles/", include(roles_urls)),
     path("support/", include("tenants.support.urls")),
     path("safety/", include("portal.domain.safety.urls")),
     path("restore/", include("portal.base.restore.urls")),

@@ -11,3 +11,4 @@ urlpatterns = [
     path("<int:pk>/role/", views.change_role, name="change_role"),
     path("<int:pk>/remove/", views.remove, name="remove"),
 ]
+roles_urls = ([path("", views.roles_page, name="index")], "roles")

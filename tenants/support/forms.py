@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from django import forms
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext, gettext_lazy
 
 from tenants.support.actions import SESSION_MINUTES
 
@@ -18,8 +17,8 @@ class EnterForm(forms.Form):
     """The reason and length of a support session."""
 
     reason = forms.CharField(
-        label=_("Reason"),
+        label=gettext_lazy("Reason"),
         max_length=200,
-        help_text=_("The tenant's owner sees this. Include a ticket number if you have one."),
+        help_text=gettext_lazy("The tenant's owner sees this. Include a ticket number if you have one."),
     )
-    minutes = forms.TypedChoiceField(label=_("Time limit"), coerce=int, initial=30, choices=_limits)
+    minutes = forms.TypedChoiceField(label=gettext_lazy("Time limit"), coerce=int, initial=30, choices=_limits)

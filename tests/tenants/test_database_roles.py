@@ -13,7 +13,7 @@ from psycopg import sql
 
 from portal.site import probes
 from tenants import database_grants
-from tenants.checks import check_site_role
+from tenants.database_grants import check_site_role
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
 from tests.support.databases import as_owner

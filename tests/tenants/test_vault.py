@@ -8,7 +8,7 @@ from django.db import connection, transaction
 
 from portal.site import startup
 from tenants import vault
-from tenants.checks import check_vault_keys
+from tenants.key_rotation import check_vault_keys
 from tenants.models import AuditEntry, Connection, ServiceEnvironment
 from tenants.scope import across_tenants, tenant_scope
 from tenants.vault import KeyRing, Sealed, VaultError, fingerprint

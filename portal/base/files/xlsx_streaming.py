@@ -18,7 +18,7 @@ from portal.base.files.writing import text_cell
 MAX_ROWS_PER_SHEET = 1_048_575
 MAX_BYTES_PER_SHEET = 1_500_000_000
 _MAX_CELL_LENGTH = 32_767  # characters in a cell, by the format
-_FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff]")
+_FORBIDDEN_IN_XML = re.compile("[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff]")
 _TEXT_STYLE = 1  # the text style, which the headings have
 _END = b"</sheetData>"
 
@@ -31,7 +31,7 @@ def render_rows(lines: Iterable[Sequence[str]]) -> bytes:
 def _cell(text: str) -> str:
     if not text:
         return "<c/>"
-    said = _FORBIDDEN.sub(lambda found: f"_x{ord(found[0]):04X}_", text[:_MAX_CELL_LENGTH])
+    said = _FORBIDDEN_IN_XML.sub(lambda found: f"_x{ord(found[0]):04X}_", text[:_MAX_CELL_LENGTH])
     return f'<c t="inlineStr" s="{_TEXT_STYLE}"><is><t xml:space="preserve">{escape(said)}</t></is></c>'
 
 

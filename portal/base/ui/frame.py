@@ -140,7 +140,7 @@ class Frame:
 
     @cached_property
     def theme(self) -> str:
-        return preferences.theme(self.request)
+        return preferences.chosen_theme(self.request)
 
     @cached_property
     def language(self) -> str:

@@ -14,7 +14,7 @@ THEME_COOKIE = "theme"
 _YEAR = 365 * 24 * 3600
 
 
-def theme(request: HttpRequest) -> str:
+def chosen_theme(request: HttpRequest) -> str:
     """Return `light`, `dark` or `auto` (the device's setting)."""
     user = getattr(request, "user", None)
     kept = getattr(user, "theme", "") if user is not None and user.is_authenticated else ""
@@ -22,7 +22,7 @@ def theme(request: HttpRequest) -> str:
     return chosen if chosen in THEMES else "auto"
 
 
-def save(request: HttpRequest, response: HttpResponse) -> None:
+def save_preferences(request: HttpRequest, response: HttpResponse) -> None:
     """Save the posted theme or language; ignore other values."""
     offered = {
         "theme": (THEMES, THEME_COOKIE),

@@ -4,7 +4,7 @@ from portal.base.ui import batching, nav
 from portal.base.ui.models import ListChoice
 from tenants import landing
 
-landing.register(nav.home_of)
+landing.register_first_page(nav.home_of)
 batching.register_query(
     "choices", lambda user: ListChoice.objects.filter(user=user), user=lambda request: request.user.pk
 )
