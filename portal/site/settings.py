@@ -5,12 +5,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import structlog
 from csp.constants import NONE, SELF
 from django.utils.translation import gettext_lazy as _
 
 from portal.site import env
-from portal.site.log_processors import add_address, remove_queries
+from portal.site.log_processors import configure_logging
 from tenants.postgresql import timeouts
 
 # With Python's defaults, garbage collection takes a third of a process's start.
@@ -347,48 +346,7 @@ CELERY_BROKER_URL = REDIS_URL
 
 # It would believe any header; `portal.site.log_processors.add_address` says where a request comes from.
 DJANGO_STRUCTLOG_IP_LOGGING_ENABLED = False
-# What every line of the log goes through, ours and those of libraries.
-_LINES: list[structlog.typing.Processor] = [
-    structlog.contextvars.merge_contextvars,
-    add_address,
-    remove_queries,
-    structlog.processors.TimeStamper(fmt="iso"),
-    structlog.stdlib.add_logger_name,
-    structlog.stdlib.add_log_level,
-]
-structlog.configure(
-    processors=[
-        structlog.stdlib.filter_by_level,
-        *_LINES,
-        structlog.stdlib.PositionalArgumentsFormatter(),
-        structlog.processors.format_exc_info,
-        structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
-    ],
-    logger_factory=structlog.stdlib.LoggerFactory(),
-    cache_logger_on_first_use=True,
-)
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {
-        "json": {
-            "()": "structlog.stdlib.ProcessorFormatter",
-            "processor": structlog.processors.JSONRenderer(),
-            "foreign_pre_chain": [*_LINES, structlog.processors.format_exc_info],
-        }
-    },
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "json"}},
-    "root": {"handlers": ["console"], "level": env.text("LOG_LEVEL")},
-    "loggers": {
-        # Addresses of the service carry ids of people; the wire itself is never logged.
-        "httpx2": {"level": "WARNING"},
-        "httpcore2": {"level": "WARNING"},
-        "django_structlog": {"level": "WARNING"},
-        # They name the characters that a PDF has, and those that the font has not: names of people.
-        "fpdf": {"level": "ERROR"},
-        "fontTools": {"level": "ERROR"},
-    },
-}
+LOGGING = configure_logging(env.text("LOG_LEVEL"))
 
 globals().update(env.mail("EMAIL_URL"))
 DEFAULT_FROM_EMAIL = env.text("MAIL_FROM")
