@@ -9,10 +9,10 @@ from types import FrameType
 
 from stack import assets, docs, messages
 from stack.checks import check, fix
-from stack.demo import demo
 from stack.demo_manage import manage
+from stack.demo_running import demo
 from stack.processes import die_with_parent, reaper
-from stack.sandbox import sandbox
+from stack.sandbox import run_sandbox
 from stack.services import run
 from stack.testing import KINDS, test
 
@@ -80,7 +80,7 @@ def _demo(options: argparse.Namespace) -> int:
 
 
 def _sandbox(options: argparse.Namespace) -> int:
-    return sandbox(port=options.port, tenants=options.tenants, members=options.members, seed=options.seed)
+    return run_sandbox(port=options.port, tenants=options.tenants, members=options.members, seed=options.seed)
 
 
 _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {

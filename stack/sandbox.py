@@ -5,7 +5,7 @@ from stack.processes import check_port_is_free, spawn, stop
 from stack.services import temporary_databases
 
 
-def sandbox(*, port: int, tenants: int, members: int, seed: int) -> int:
+def run_sandbox(*, port: int, tenants: int, members: int, seed: int) -> int:
     """Serve the sandbox until interrupted. It prepares its database and prints its address."""
     if port:
         check_port_is_free(port, "SANDBOX_PORT")
