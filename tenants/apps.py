@@ -1,4 +1,5 @@
 from django.apps import AppConfig
+from django.core import checks
 
 
 class TenantsConfig(AppConfig):
@@ -6,7 +7,9 @@ class TenantsConfig(AppConfig):
     label = "tenants"
 
     def ready(self) -> None:
-        from tenants import database_grants, key_rotation  # noqa: F401 - they register system checks
+        from tenants import database_grants, key_rotation
         from tenants.staff import account_events
 
+        checks.register(key_rotation.check_vault_keys, checks.Tags.database)
+        checks.register(database_grants.check_site_role, checks.Tags.database)
         account_events.connect_signals()

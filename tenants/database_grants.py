@@ -161,7 +161,6 @@ FROM pg_roles site WHERE rolname = coalesce((SELECT rolname FROM pg_roles WHERE 
 """.format(conditions=", ".join(condition for condition, *_ in _EXCESS_PRIVILEGES.values()))  # noqa: S608 - our own conditions
 
 
-@checks.register(checks.Tags.database)
 def check_site_role(databases: Sequence[str] | None = None, **kwargs: Any) -> list[checks.CheckMessage]:
     """Check that the role of DATABASE_URL has only the privileges that the site needs."""
     found: list[checks.CheckMessage] = []

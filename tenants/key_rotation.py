@@ -119,7 +119,6 @@ def wrong_keys() -> list[str]:
     )
 
 
-@checks.register(checks.Tags.database)
 def check_vault_keys(databases: Sequence[str] | None = None, **kwargs: Any) -> list[checks.CheckMessage]:
     """Check that each key of VAULT_KEYS opens what was encrypted under its ID. A database without tables is skipped."""
     wrong: list[str] = []
