@@ -16,7 +16,7 @@ from portal.domain.alerts.kinds import KINDS
 from portal.domain.alerts.models import Rule
 from portal.domain.alerts.rules import rule_of
 from portal.domain.intents.recording import Requester
-from portal.domain.notifications import actions
+from portal.domain.notifications import actions as notification_actions
 from portal.domain.notifications.models import Telling, WebAddress, Wish
 from portal.domain.notifications.queueing import default_min_severity
 from portal.domain.notifications.web_addresses import mask
@@ -25,7 +25,7 @@ from tenants.access import AccessDenied, TenantRequest, tenant_view
 from tenants.roles import Permission
 
 # The number of newest notifications on an address's page.
-_LAST = 20
+_MAX_ADDRESS_TELLINGS = 20
 
 
 @tenant_view(Permission.ALERTS_VIEW, methods=["GET", "POST"])
@@ -36,7 +36,7 @@ def own_settings(request: TenantRequest) -> HttpResponseBase:
     if form.is_valid():
         if request.access.support_session:
             raise AccessDenied(_("In a support session you get no e-mail about alerts."))
-        actions.save_preferences(
+        notification_actions.save_preferences(
             min_severity=form.cleaned_data["least"], hours=form.hours, by=Requester.from_request(request)
         )
         messages.success(request, _("Notifications saved."))
@@ -53,7 +53,10 @@ def recipients(request: TenantRequest, watched: str) -> HttpResponseBase:
     form = RecipientsForm.of(watched, request.POST)
     if form.is_valid():
         wanted = partial(
-            actions.change_recipients, **form.cleaned_data, kind=KINDS[watched], by=Requester.from_request(request)
+            notification_actions.change_recipients,
+            **form.cleaned_data,
+            kind=KINDS[watched],
+            by=Requester.from_request(request),
         )
         if change_with_feedback(request, wanted, _("Recipients saved."), form):
             return redirect("alerts:rule", request.tenant.slug, watched)
@@ -68,10 +71,10 @@ def addresses(request: TenantRequest) -> HttpResponse:
     if form.is_valid():
         try:
             return _secret_page(
-                request, actions.add_address(values=form.cleaned_data, by=Requester.from_request(request))
+                request, notification_actions.add_address(values=form.cleaned_data, by=Requester.from_request(request))
             )
-        except actions.AddressNotSaved:
-            most = {"most": actions.MAX_ADDRESSES}
+        except notification_actions.AddressNotSaved:
+            most = {"most": notification_actions.MAX_ADDRESSES}
             form.add_error("name", _("There is an address of this name, or there are %(most)s already.") % most)
     rows = [(each, mask(each.url)) for each in WebAddress.objects.order_by("name")]
     return render(request, "alerts/addresses.html", {"form": form, "rows": rows})
@@ -89,7 +92,7 @@ def _address_or_404(address_id: int) -> WebAddress:
 def address(request: TenantRequest, address_id: int) -> HttpResponse:
     """Show one web address, masked, with its latest answers."""
     row = _address_or_404(address_id)
-    last = Telling.objects.filter(address=row).select_related("alert").order_by("-pk")[:_LAST]
+    last = Telling.objects.filter(address=row).select_related("alert").order_by("-pk")[:_MAX_ADDRESS_TELLINGS]
     return render(request, "alerts/address.html", {"row": row, "shown": mask(row.url), "last": last})
 
 
@@ -97,11 +100,13 @@ def address(request: TenantRequest, address_id: int) -> HttpResponse:
 def send_test(request: TenantRequest, address_id: int) -> HttpResponseBase:
     """Request a test message to an address."""
     try:
-        actions.send_test(address=_address_or_404(address_id), by=Requester.from_request(request))
+        notification_actions.send_test(address=_address_or_404(address_id), by=Requester.from_request(request))
         messages.success(request, _("Test requested. Reload this page to see the answer."))
-    except actions.TooManyTests:
+    except notification_actions.TooManyTests:
         text = _("No test was sent. %(most)d tests in %(minutes)d minutes is the limit. Try again later.")
-        messages.error(request, text % {"most": actions.MAX_TESTS, "minutes": actions.TEST_SECONDS // 60})
+        messages.error(
+            request, text % {"most": notification_actions.MAX_TESTS, "minutes": notification_actions.TEST_SECONDS // 60}
+        )
     return redirect("alerts:address", request.tenant.slug, address_id)
 
 
@@ -109,7 +114,8 @@ def send_test(request: TenantRequest, address_id: int) -> HttpResponseBase:
 def renew_secret(request: TenantRequest, address_id: int) -> HttpResponse:
     """Create a new secret, which is shown once."""
     return _secret_page(
-        request, actions.renew_secret(address=_address_or_404(address_id), by=Requester.from_request(request))
+        request,
+        notification_actions.renew_secret(address=_address_or_404(address_id), by=Requester.from_request(request)),
     )
 
 
@@ -119,7 +125,7 @@ def remove_address(request: TenantRequest, address_id: int) -> HttpResponseBase:
     found = _address_or_404(address_id)
     change_with_feedback(
         request,
-        partial(actions.remove_address, address=found, by=Requester.from_request(request)),
+        partial(notification_actions.remove_address, address=found, by=Requester.from_request(request)),
         _("Web address removed."),
     )
     return redirect("alerts:addresses", request.tenant.slug)

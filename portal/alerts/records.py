@@ -15,9 +15,9 @@ from portal.domain.mirror.models import History
 from tenants.access import TenantRequest
 
 # The most records to show, and the most records of one device to search.
-_MOST, _LOOKED_AT = 50, 1_000
+_MAX_RECORDS, _MAX_SEARCHED = 50, 1_000
 # Alerts found by checking a state may have older records, up to this long before.
-_BEFORE = timedelta(days=7)
+_SEARCHED_BEFORE = timedelta(days=7)
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class AlertRecords:
 
     def _triggering_records(self) -> list[History]:
         behind = AlertRecord.objects.filter(alert=self.alert).order_by("-at", "-pk")
-        named = dict(behind.values_list("history_id", "at")[:_MOST])
+        named = dict(behind.values_list("history_id", "at")[:_MAX_RECORDS])
         if not named:
             return []
         rows = visibility.visible_records(self.request.access).filter(history_id__in=named, at__gte=min(named.values()))
@@ -70,7 +70,7 @@ class AlertRecords:
     @property
     def _since(self) -> datetime:
         first = visibility.visible_since(self.request.access)
-        return max(filter(None, (first, self.alert.began_at - _BEFORE)))
+        return max(filter(None, (first, self.alert.began_at - _SEARCHED_BEFORE)))
 
     def _describing_records(self) -> list[History]:
         kind = KINDS.get(self.alert.kind)
@@ -84,5 +84,5 @@ class AlertRecords:
         rows = visibility.visible_records(self.request.access).filter(
             device_id=self.alert.facts["device"], at__gte=self._since
         )
-        around = rows.filter(at__lte=self.alert.ended_at or timezone.now()).order_by("-at", "-pk")[:_LOOKED_AT]
-        return kind.matching_records(self.request.tenant, self.alert, reversed(around))[: -_MOST - 1 : -1]
+        around = rows.filter(at__lte=self.alert.ended_at or timezone.now()).order_by("-at", "-pk")[:_MAX_SEARCHED]
+        return kind.matching_records(self.request.tenant, self.alert, reversed(around))[: -_MAX_RECORDS - 1 : -1]

@@ -30,8 +30,8 @@ from tenants import interrupted_requests
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 
-# The number of newest notes on an alert's page.
-_MOST = 50
+# The most notes, and the most notifications, on an alert's page.
+_MAX_SHOWN = 50
 
 
 @tenant_view(Permission.ALERTS_VIEW)
@@ -42,7 +42,7 @@ def index(request: TenantRequest) -> HttpResponse:
 @tenant_view(Permission.ALERTS_VIEW)
 def alert(request: TenantRequest, alert_id: int) -> HttpResponse:
     """Show one alert. While the page is open, it is updated."""
-    context = _context(request, _alert_or_404(alert_id))
+    context = _alert_context(request, _alert_or_404(alert_id))
     if live_updates.is_up_to_date(request, context["seen"]):
         return live_updates.unchanged_response()
     page = "alerts/now.html" if live_updates.is_poll(request) else "alerts/alert.html"
@@ -53,11 +53,11 @@ def _alert_or_404(alert_id: int) -> Alert:
     return get_row_or_404(Alert.objects.select_related("taken_by", "closed_by"), pk=alert_id)
 
 
-def _context(request: TenantRequest, found: Alert) -> dict[str, Any]:
+def _alert_context(request: TenantRequest, found: Alert) -> dict[str, Any]:
     words = AlertTexts.of(request.access, [found])
-    tellings = list(found.tellings.select_related("user", "address").order_by("pk")[:_MOST])
+    tellings = list(found.tellings.select_related("user", "address").order_by("pk")[:_MAX_SHOWN])
     records = AlertRecords(request, found)
-    notes = list(found.notes.select_related("by").order_by("-pk")[:_MOST])
+    notes = list(found.notes.select_related("by").order_by("-pk")[:_MAX_SHOWN])
     return {
         "alert": found,
         "title": words.title(found),
