@@ -67,7 +67,7 @@ def close(*, alert: Alert, done: str, by: Requester) -> None:
 
 def change_rule(*, rule: EffectiveRule, by: Requester) -> ChangeResult:
     """Change one of the tenant's rules. Raises NotChanged."""
-    return changing.change(safety_rules.RULE, safety_rules.rule_to_json(rule), by=by, subject=rule.kind.name)
+    return changing.change(safety_rules.ALERT_RULE, safety_rules.rule_to_json(rule), by=by, subject=rule.kind.name)
 
 
 def _refusal_text(alert: Alert) -> str:

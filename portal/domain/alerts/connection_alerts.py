@@ -5,12 +5,11 @@ from collections.abc import Iterator, Mapping
 
 from django.db.models import F, OuterRef, Subquery, Sum
 from django.db.models.functions import Coalesce
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_lazy
 
 from accessapi.operations import CallClass
 from portal.base.timers.clock import database_now
 from portal.domain.alerts.kinds import AlertKind, Observation, RuleSetting, RuleValues, tenants_having
-from portal.domain.alerts.kinds import register as add
 from portal.domain.alerts.models import Severity
 from portal.domain.budget import ledger
 from portal.domain.budget.models import Gauge, Spent
@@ -57,25 +56,24 @@ def _tenants_with_low_budget(values: Mapping[int, RuleValues]) -> Iterator[int]:
             yield gauge.tenant_id
 
 
-def register() -> None:
-    add(
-        AlertKind(
-            name="connection",
-            message=_("The connection to the service was lost."),
-            severity=Severity.ALARM,
-            find_current=_find_lost_connection,
-            tenants_to_check=tenants_having(
-                lambda _rules: Connection.reachable_objects.filter(state=Connection.State.BROKEN)
-            ),
-        )
-    )
-    add(
-        AlertKind(
-            name="budget",
-            message=_("%(left)s of %(limit)s API calls were left in the hour."),
-            severity=Severity.NOTE,
-            settings=(RuleSetting("percent", _("Less than (percent)"), 10, 1, 90, is_stricter_when_larger=True),),
-            find_current=_find_low_budget,
-            tenants_to_check=_tenants_with_low_budget,
-        )
-    )
+SERVICE_ALERTS = (
+    AlertKind(
+        name="connection",
+        message=gettext_lazy("The connection to the service was lost."),
+        severity=Severity.ALARM,
+        find_current=_find_lost_connection,
+        tenants_to_check=tenants_having(
+            lambda _rules: Connection.reachable_objects.filter(state=Connection.State.BROKEN)
+        ),
+    ),
+    AlertKind(
+        name="budget",
+        message=gettext_lazy("%(left)s of %(limit)s API calls were left in the hour."),
+        severity=Severity.NOTE,
+        settings=(
+            RuleSetting("percent", gettext_lazy("Less than (percent)"), 10, 1, 90, is_stricter_when_larger=True),
+        ),
+        find_current=_find_low_budget,
+        tenants_to_check=_tenants_with_low_budget,
+    ),
+)

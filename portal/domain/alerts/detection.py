@@ -11,15 +11,13 @@ import structlog
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from portal.base.timers import rounds, timer_registry
+from portal.base.timers import rounds
 from portal.base.timers.clock import ClockTime, database_now
 from portal.base.timers.timer_registry import DueRows
 from portal.domain.alerts import lifecycle
 from portal.domain.alerts.kinds import KINDS
 from portal.domain.alerts.models import Alert, Rule, Watch
 from portal.domain.alerts.rules import EffectiveRule, load_rules, rule_of
-from portal.domain.mirror import events
-from portal.domain.mirror.kinds import MirrorKind
 from portal.domain.mirror.models import History
 from tenants.models import Connection, Tenant, current_tenant
 from tenants.scope import across_tenants
@@ -193,18 +191,9 @@ def _check_tenants(watches: Collection[Watch]) -> None:
         rounds.run_for_tenant(tenant, lambda each: check_tenant(kinds[each.pk]))
 
 
-def _rows_to_do() -> list[QuerySet[Any]]:
+def rows_to_check() -> list[QuerySet[Any]]:
     return [_due_and_unclaimed().order_by("due_at"), _unwatched()]
 
 
-def register() -> None:
-    events.subscribe(MirrorKind.HISTORIES, on_histories)
-    timer_registry.register(
-        "alerts",
-        check_due,
-        every=5.0,
-        queue="sync",
-        due_rows=_rows_to_do,
-        lag_rows=lambda: [_due().order_by("due_at")],
-        seconds=60,
-    )
+def rows_that_lag() -> list[QuerySet[Any]]:
+    return [_due().order_by("due_at")]

@@ -8,10 +8,9 @@ from typing import Any
 
 from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet, TextField, Value
 from django.db.models.functions import Concat
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext, ngettext
 
-from portal.base.ui import batching, frame
+from portal.base.ui import batching
 from portal.base.ui.frame import Banner
 from portal.base.ui.url_lookup import url_in_tenant
 from portal.domain.alerts.kinds import KINDS
@@ -80,14 +79,9 @@ def _banner(request: TenantRequest, alert: Alert, text: str, name: str) -> Banne
     return Banner(
         _TONES[Severity(alert.severity)],
         text,
-        _("Over, not taken") if name and alert.ended_at is not None else "",
+        gettext("Over, not taken") if name and alert.ended_at is not None else "",
         since=alert.began_at if name else None,
-        action=_("Show alert") if name else _("All alerts"),
+        action=gettext("Show alert") if name else gettext("All alerts"),
         action_url=url_in_tenant("alerts:alert", slug, name) if name else url_in_tenant("alerts:index", slug),
         is_link=True,
     )
-
-
-def register() -> None:
-    frame.register_banners(banners, rows=lambda: _unassigned().only("pk"))
-    frame.register_fact("alerts", unassigned_summary)

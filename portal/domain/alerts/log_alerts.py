@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from django.utils.translation import gettext_lazy as _
 
 from portal.domain.alerts.kinds import AlertKind, Observation, RuleSetting, RuleValues
-from portal.domain.alerts.kinds import register as add
 from portal.domain.alerts.models import Severity
 from portal.domain.mirror import log_search
 from portal.domain.mirror.log_search import RecordFilter
@@ -91,37 +90,32 @@ def _find_past_people(tenant: Tenant, since: datetime, until: datetime, values: 
     return _find_people(tenant, find_newest(RecordFilter(since=since, until=until, has_person=True)), values)
 
 
-def register() -> None:
-    add(
-        AlertKind(
-            name="refused",
-            message=_("%(subject)s: refused %(n)s times within %(minutes)s minutes, last at %(place)s."),
-            severity=Severity.WARNING,
-            settings=(
-                RuleSetting("count", _("Refusals"), 5, 2, 100),
-                RuleSetting("minutes", _("Within (minutes)"), 10, 1, 1440, is_stricter_when_larger=True),
-            ),
-            find_in_new_records=_find_refusals,
-            find_in_past=_find_past_refusals,
-        )
-    )
-    add(
-        AlertKind(
-            name="suspicious",
-            message=_("Suspicious event at %(place)s."),
-            severity=Severity.WARNING,
-            find_in_new_records=_find_suspicious,
-            find_in_past=_find_past_suspicious,
-        )
-    )
-    add(
-        AlertKind(
-            name="out_of_hours",
-            message=_("Somebody was at %(place)s out of hours."),
-            severity=Severity.WARNING,
-            is_on=False,
-            has_hours=True,
-            find_in_new_records=_find_people,
-            find_in_past=_find_past_people,
-        )
-    )
+LOG_ALERTS = (
+    AlertKind(
+        name="refused",
+        message=_("%(subject)s: refused %(n)s times within %(minutes)s minutes, last at %(place)s."),
+        severity=Severity.WARNING,
+        settings=(
+            RuleSetting("count", _("Refusals"), 5, 2, 100),
+            RuleSetting("minutes", _("Within (minutes)"), 10, 1, 1440, is_stricter_when_larger=True),
+        ),
+        find_in_new_records=_find_refusals,
+        find_in_past=_find_past_refusals,
+    ),
+    AlertKind(
+        name="suspicious",
+        message=_("Suspicious event at %(place)s."),
+        severity=Severity.WARNING,
+        find_in_new_records=_find_suspicious,
+        find_in_past=_find_past_suspicious,
+    ),
+    AlertKind(
+        name="out_of_hours",
+        message=_("Somebody was at %(place)s out of hours."),
+        severity=Severity.WARNING,
+        is_on=False,
+        has_hours=True,
+        find_in_new_records=_find_people,
+        find_in_past=_find_past_people,
+    ),
+)

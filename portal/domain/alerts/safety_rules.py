@@ -12,7 +12,6 @@ from portal.domain.alerts.kinds import KINDS
 from portal.domain.alerts.models import Rule, Severity
 from portal.domain.alerts.rules import EffectiveRule, Hours, rule_of
 from portal.domain.intents.recording import Requester
-from portal.domain.safety import rules
 from portal.domain.safety.rules import SafetyRule, SettingValues
 from portal.domain.safety.words import on_or_off
 from tenants import audit
@@ -27,11 +26,11 @@ def rule_to_json(rule: EffectiveRule) -> Mapping[str, Any]:
     return {"is_on": rule.is_on, "severity": int(rule.severity), "values": dict(rule.values), "hours": hours}
 
 
-def _read(kind: str) -> Mapping[str, Any]:
+def _read_rule(kind: str) -> Mapping[str, Any]:
     return rule_to_json(rule_of(KINDS[kind], Rule.objects.filter(kind=kind).first()))
 
 
-def _loosens(kind: str, before: SettingValues, after: SettingValues) -> bool:
+def _is_looser(kind: str, before: SettingValues, after: SettingValues) -> bool:
     """Return True if the change causes fewer, later or less serious alerts."""
     if not before["is_on"]:
         return False
@@ -42,16 +41,16 @@ def _loosens(kind: str, before: SettingValues, after: SettingValues) -> bool:
         least, most = sorted((was[each.name], wanted[each.name]))
         if least != most and wanted[each.name] == (least if each.is_stricter_when_larger else most):
             return True
-    return not _minutes(before) <= _minutes(after)
+    return not _minutes_of(before) <= _minutes_of(after)
 
 
-def _minutes(values: SettingValues) -> set[int] | frozenset[int]:
+def _minutes_of(values: SettingValues) -> set[int] | frozenset[int]:
     hours = Hours.of(values["hours"])
     return hours.minutes if hours is not None else _ALWAYS
 
 
-def _save(kind: str, after: SettingValues, by: Requester) -> None:
-    before = _read(kind)
+def _save_rule(kind: str, after: SettingValues, by: Requester) -> None:
+    before = _read_rule(kind)
     Rule.objects.update_or_create(kind=kind, defaults=dict(after))
     audit.record(
         **by.audit_author,
@@ -69,7 +68,7 @@ def _audit_values(values: SettingValues) -> Mapping[str, Any]:
     return {"is_on": values["is_on"], "severity": severity, **values["values"], "hours": values["hours"]}
 
 
-def _words(kind: str, values: SettingValues) -> Mapping[str, str]:
+def _describe_rule(kind: str, values: SettingValues) -> Mapping[str, str]:
     return {
         _("Switched on"): on_or_off(values["is_on"]),
         _("Severity"): str(Severity(values["severity"]).label),
@@ -87,21 +86,17 @@ def _hours_text(hours: Hours | None) -> str:
     }  # fmt: skip
 
 
-def _title(kind: str) -> Sentence:
+def _rule_title(kind: str) -> Sentence:
     return coded_sentence("safety_rule.alert_rule", kind=coded_sentence(f"alert_kind.{kind}"))
 
 
-RULE = SafetyRule(
+ALERT_RULE = SafetyRule(
     name="alert_rule",
     permission=Permission.ALERTS_MANAGE,
-    title=_title,
-    read=_read,
-    is_looser=_loosens,
-    save=_save,
-    describe=_words,
+    title=_rule_title,
+    read=_read_rule,
+    is_looser=_is_looser,
+    save=_save_rule,
+    describe=_describe_rule,
     page_route=lambda kind: ("alerts:rule", kind),
 )
-
-
-def register() -> None:
-    rules.register(RULE)
