@@ -16,9 +16,9 @@ from portal.domain.log.gaps import GapNotice
 from portal.domain.mirror.coverage import load_coverage
 from tenants.models import Tenant
 
-MONTH = timedelta(days=30)
+_TRIAL_PERIOD = timedelta(days=30)
 # A person waits for the answer: a longer statement is cancelled.
-_SECONDS = 5.0
+_TRIAL_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,10 @@ def try_rule(tenant: Tenant, rule: EffectiveRule) -> TrialResult:
     if rule.kind.find_in_past is None:
         return TrialResult(None)
     until = database_now()
-    since = until - MONTH
+    since = until - _TRIAL_PERIOD
     try:
         with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute("SELECT set_config('statement_timeout', %s, true)", [f"{int(_SECONDS * 1000)}ms"])
+            cursor.execute("SELECT set_config('statement_timeout', %s, true)", [f"{int(_TRIAL_SECONDS * 1000)}ms"])
             fired = start_times(rule.kind.find_in_past(tenant, since, until, rule.values), rule)
     except OperationalError as error:
         if not isinstance(error.__cause__, QueryCanceled):
