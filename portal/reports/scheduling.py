@@ -20,6 +20,7 @@ from portal.base.timers.clock import ClockTime, database_now
 from portal.base.timers.timer_registry import TaskWakeup
 from portal.base.ui.times import TOKYO, local
 from portal.domain.notifications import delivery_outcomes, mailing
+from portal.domain.notifications import mailing
 from portal.domain.notifications.delivery_outcomes import DeliveryOutcome
 from portal.domain.notifications.models import State
 from portal.reports import creating, kinds
@@ -128,7 +129,7 @@ def _send_once(report: Report, user: User) -> None:
 
 def _try_send(report: Report, user: User) -> DeliveryOutcome:
     if not kinds.may_see(access_to(user, current_tenant()), report.kind):
-        return delivery_outcomes.failed(NO_PERMISSION)
+        return DeliveryOutcome.failed(NO_PERMISSION)
     with override(report.language):  # the language of the report's figures
         return mailing.send(_message(report, user))
 

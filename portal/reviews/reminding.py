@@ -21,7 +21,7 @@ from portal.base.timers import task_queue
 from portal.base.timers.clock import ClockTime, database_now
 from portal.base.timers.timer_registry import TaskWakeup
 from portal.base.ui.times import TOKYO
-from portal.domain.notifications import delivery_outcomes, mailing
+from portal.domain.notifications import mailing
 from portal.domain.notifications.delivery_outcomes import DeliveryOutcome
 from portal.reviews.models import Item, Reminder, Review, State
 from tenants.access import access_to
@@ -102,7 +102,7 @@ def _remind(review: Review, user: User, count: int, kind: Kind) -> None:
 def _try_send(review: Review, user: User, count: int, kind: Kind) -> DeliveryOutcome:
     access = access_to(user, current_tenant())
     if access is None or access.support_session or not access.can(Permission.REVIEWS_DECIDE):
-        return delivery_outcomes.failed("no permission")
+        return DeliveryOutcome.failed("no permission")
     with override(user.language or settings.LANGUAGE_CODE):
         return mailing.send(_message(review, user, count, kind))
 
@@ -126,7 +126,7 @@ def _message(review: Review, user: User, count: int, kind: Kind) -> EmailMessage
 def mark_reminders_restored(found_at: datetime) -> int:
     """Treat reminders that are due now as sent, after a restore from a backup."""
     rows = [
-        Reminder(review=review, user=user, kind=kind, came=str(delivery_outcomes.uncertain("").state))
+        Reminder(review=review, user=user, kind=kind, came=str(DeliveryOutcome.uncertain("").state))
         for review in Review.objects.filter(state=State.RUNNING, listed_at__isnull=False)
         for user, _count, kind in _due_reminders(review, found_at)
     ]

@@ -12,7 +12,7 @@ from portal.base.timers import rounds, timer_registry
 from portal.base.timers.clock import ClockTime
 from portal.base.timers.scaled_pauses import scaled_seconds
 from portal.domain.mirror.log_partitions import RETENTION
-from portal.domain.notifications import delivery_outcomes, mailing, sending
+from portal.domain.notifications import mailing, sending
 from portal.domain.notifications.delivery_outcomes import DeliveryOutcome
 from portal.domain.notifications.models import State
 from tenants import mails
@@ -61,9 +61,9 @@ def _claim() -> AccountMail | None:
 def _try_to_send(mail: AccountMail) -> DeliveryOutcome:
     """Return the result of this try. If an earlier sender crashed, it is unknown whether the mail arrived."""
     if mail.claimed_at is not None and mail.kind not in mails.RESENDABLE_KINDS:
-        return delivery_outcomes.uncertain("")
+        return DeliveryOutcome.uncertain("")
     if not mail.user.is_active or mail.attempts > len(RETRY_PAUSES):
-        return delivery_outcomes.failed("account not active" if not mail.user.is_active else "no more tries")
+        return DeliveryOutcome.failed("account not active" if not mail.user.is_active else "no more tries")
     return mailing.send(mails.build_message(mail))
 
 

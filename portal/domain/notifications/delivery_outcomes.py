@@ -16,21 +16,21 @@ class DeliveryOutcome:
     answer: str = ""
     should_retry: bool = False
 
+    @classmethod
+    def sent(cls, answer: str) -> "DeliveryOutcome":
+        return cls(State.TOLD, answer)
 
-def sent(answer: str) -> DeliveryOutcome:
-    return DeliveryOutcome(State.TOLD, answer)
+    @classmethod
+    def uncertain(cls, answer: str) -> "DeliveryOutcome":
+        """Return the result of a notification that may have arrived. It is not sent again."""
+        return cls(State.UNCERTAIN, answer)
 
+    @classmethod
+    def failed(cls, answer: str) -> "DeliveryOutcome":
+        """Return the result of a notification that did not arrive and never will."""
+        return cls(State.FAILED, answer)
 
-def uncertain(answer: str) -> DeliveryOutcome:
-    """Return the result of a notification that may have arrived. It is not sent again."""
-    return DeliveryOutcome(State.UNCERTAIN, answer)
-
-
-def failed(answer: str) -> DeliveryOutcome:
-    """Return the result of a notification that did not arrive and never will."""
-    return DeliveryOutcome(State.FAILED, answer)
-
-
-def failed_for_now(answer: str) -> DeliveryOutcome:
-    """Return the result of a notification that did not arrive but may at the next try."""
-    return DeliveryOutcome(State.FAILED, answer, should_retry=True)
+    @classmethod
+    def failed_for_now(cls, answer: str) -> "DeliveryOutcome":
+        """Return the result of a notification that did not arrive but may at the next try."""
+        return cls(State.FAILED, answer, should_retry=True)

@@ -11,7 +11,6 @@ from django.utils.translation import override
 
 from portal.domain.alerts.models import Alert, Severity
 from portal.domain.alerts.texts import AlertTexts
-from portal.domain.notifications import delivery_outcomes
 from portal.domain.notifications.delivery_outcomes import DeliveryOutcome
 from portal.domain.notifications.models import Telling
 from tenants.access import Access, access_to
@@ -27,7 +26,7 @@ def send_alert(telling: Telling) -> DeliveryOutcome:
     tenant = current_tenant()
     access = access_to(telling.user, tenant) if telling.user is not None else None
     if telling.alert is None or access is None or access.support_session or not access.can(Permission.ALERTS_VIEW):
-        return delivery_outcomes.failed("no permission")
+        return DeliveryOutcome.failed("no permission")
     with override(access.user.language or settings.LANGUAGE_CODE):
         return send(_message(telling, telling.alert, access))
 
@@ -59,7 +58,7 @@ def send(message: EmailMessage) -> DeliveryOutcome:
     try:
         connection.open()
     except (SMTPException, OSError) as error:
-        return delivery_outcomes.failed_for_now(type(error).__name__)
+        return DeliveryOutcome.failed_for_now(type(error).__name__)
     try:
         connection.send_messages([message])
     except SMTPRecipientsRefused as error:
@@ -67,17 +66,15 @@ def send(message: EmailMessage) -> DeliveryOutcome:
     except SMTPResponseException as error:
         return _outcome_of_refusal(error.smtp_code)
     except (SMTPException, OSError) as error:
-        return delivery_outcomes.uncertain(type(error).__name__)
+        return DeliveryOutcome.uncertain(type(error).__name__)
     finally:
         with contextlib.suppress(SMTPException, OSError):
             connection.close()
-    return delivery_outcomes.sent("")
+    return DeliveryOutcome.sent("")
 
 
 def _outcome_of_refusal(code: int) -> DeliveryOutcome:
     """Return the result of an SMTP refusal: 4xx is temporary, 5xx is permanent."""
     return (
-        delivery_outcomes.failed_for_now(f"SMTP {code}")
-        if 400 <= code < 500
-        else delivery_outcomes.failed(f"SMTP {code}")
+        DeliveryOutcome.failed_for_now(f"SMTP {code}") if 400 <= code < 500 else DeliveryOutcome.failed(f"SMTP {code}")
     )

@@ -15,7 +15,6 @@ from accessapi.transport import ConnectionPool, ServiceTransport
 from portal.base.timers.clock import database_now
 from portal.domain.alerts.models import Severity
 from portal.domain.alerts.texts import AlertTexts
-from portal.domain.notifications import delivery_outcomes
 from portal.domain.notifications.delivery_outcomes import DeliveryOutcome
 from portal.domain.notifications.mailing import alert_url
 from portal.domain.notifications.models import Telling, WebAddress
@@ -34,23 +33,23 @@ def post(telling: Telling) -> DeliveryOutcome:
     try:
         status = _post_body(address, _body(telling, address), telling)
     except NetworkRefused:
-        return delivery_outcomes.failed("network refused")
+        return DeliveryOutcome.failed("network refused")
     except HostNotFound:
-        return delivery_outcomes.failed_for_now("name not found")
+        return DeliveryOutcome.failed_for_now("name not found")
     except NotSent as error:
-        return delivery_outcomes.failed_for_now(error.reason)
+        return DeliveryOutcome.failed_for_now(error.reason)
     except OutcomeUnknown as error:
         return (
-            delivery_outcomes.sent(_status_text(error.status))
+            DeliveryOutcome.sent(_status_text(error.status))
             if _is_success(error.status)
-            else delivery_outcomes.uncertain("no answer")
+            else DeliveryOutcome.uncertain("no answer")
         )
     if _is_success(status):
-        return delivery_outcomes.sent(_status_text(status))
+        return DeliveryOutcome.sent(_status_text(status))
     return (
-        delivery_outcomes.failed_for_now(_status_text(status))
+        DeliveryOutcome.failed_for_now(_status_text(status))
         if status == 429 or status >= 500
-        else delivery_outcomes.failed(_status_text(status))
+        else DeliveryOutcome.failed(_status_text(status))
     )
 
 
