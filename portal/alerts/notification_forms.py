@@ -15,7 +15,7 @@ from portal.alerts.forms import DAYS
 from portal.base.ui.edit_conflicts import ConflictForm
 from portal.domain.alerts.rules import Hours
 from portal.domain.notifications.models import NAME_MAX, Audience, WebAddress, Wish
-from portal.domain.notifications.networks import PORT, is_refused_ip_address
+from portal.domain.notifications.networks import HTTPS_PORT, is_refused_ip_address
 from tenants.models import Staff
 from tenants.roles import TENANT_ROLES, Permission, find_role
 
@@ -115,8 +115,8 @@ class AddressForm(forms.Form):
             plain = False
         if not plain or parts.username is not None or not url.isascii() or not url.isprintable() or " " in url:
             raise forms.ValidationError(_t("Enter an address that begins with https://, without sign-in data."))
-        port = parts.port or PORT
-        if port != PORT and not settings.ALERT_NETWORKS:
+        port = parts.port or HTTPS_PORT
+        if port != HTTPS_PORT and not settings.ALERT_NETWORKS:
             raise forms.ValidationError(_t("Alerts are sent to port 443 only. Remove the port from the address."))
         if is_refused_ip_address(parts.hostname or "", port):
             raise forms.ValidationError(_t("The portal does not send to this network."))

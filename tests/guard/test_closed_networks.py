@@ -27,4 +27,4 @@ def test_a_name_is_refused_of_which_one_address_leads_there(monkeypatch):
     found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (ip, 443)) for ip in ("8.8.8.8", "10.0.0.1")]
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
     with pytest.raises(networks.NetworkRefused):
-        networks.addresses_of("chat.example.test", 443)
+        networks.resolve_host("chat.example.test", 443)

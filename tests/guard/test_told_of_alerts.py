@@ -366,7 +366,7 @@ class TestNoWayInto:
 
         add(one, manager, chat.url("chat.example.test"))
         settings.ALERT_NETWORKS = ()
-        monkeypatch.setattr(networks, "PORT", chat.port)
+        monkeypatch.setattr(networks, "HTTPS_PORT", chat.port)
         happen(one)
         monkeypatch.setattr(socket, "getaddrinfo", anew)
         monkeypatch.setattr(socket, "create_connection", noted)

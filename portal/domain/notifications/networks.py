@@ -9,17 +9,17 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 
 from django.conf import settings
 
-Address = IPv4Address | IPv6Address
-Network = IPv4Network | IPv6Network
+IpAddress = IPv4Address | IPv6Address
+IpNetwork = IPv4Network | IPv6Network
 
 # All public IPv6 addresses. Mapped and translated IPv4 addresses, segment routing and closed networks are outside.
 _PUBLIC = ip_network("2000::/3")
 # Public by number, but they lead elsewhere: relays, translators, addresses of protocols, examples in documents.
-_RELAY_NETWORKS: tuple[Network, ...] = tuple(
+_RELAY_NETWORKS: tuple[IpNetwork, ...] = tuple(
     map(ip_network, ("192.0.0.0/24", "192.88.99.0/24", "100.64.0.0/10", "2001::/23", "2002::/16", "3fff::/20"))
 )
 
-PORT = 443
+HTTPS_PORT = 443
 
 
 class NetworkRefused(Exception):
@@ -30,19 +30,19 @@ class HostNotFound(Exception):
     """The name has no address now."""
 
 
-def may_reach(text: str, port: int = PORT) -> bool:
-    """Return True if the portal posts to an IP address: any port in the operator's networks, otherwise only PORT."""
+def may_reach(text: str, port: int = HTTPS_PORT) -> bool:
+    """Return True if the portal posts to an IP address: any port in the operator's networks, otherwise only HTTPS_PORT."""
     address = ip_address(text.partition("%")[0])
     if _is_in(address, settings.ALERT_NETWORKS):
         return True
-    if port != PORT or (address.version == 6 and address not in _PUBLIC):
+    if port != HTTPS_PORT or (address.version == 6 and address not in _PUBLIC):
         return False
     special = address.is_multicast or address.is_reserved or address.is_unspecified or address.is_loopback
     private = address.is_private or address.is_link_local or not address.is_global
     return not (special or private or _is_in(address, _RELAY_NETWORKS))
 
 
-def addresses_of(host: str, port: int) -> list[str]:
+def resolve_host(host: str, port: int) -> list[str]:
     """Resolve a name and return its addresses.
 
     Raises HostNotFound, or NetworkRefused if one of the addresses is not allowed.
@@ -68,5 +68,5 @@ def is_refused_ip_address(host: str, port: int) -> bool:
     return not all(may_reach(str(each[4][0]), port) for each in found)
 
 
-def _is_in(address: Address, networks: Sequence[Network]) -> bool:
+def _is_in(address: IpAddress, networks: Sequence[IpNetwork]) -> bool:
     return any(address in each for each in networks if each.version == address.version)

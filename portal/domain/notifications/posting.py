@@ -18,7 +18,7 @@ from portal.domain.alerts.texts import AlertTexts
 from portal.domain.notifications.delivery_outcomes import DeliveryOutcome
 from portal.domain.notifications.mailing import alert_url
 from portal.domain.notifications.models import Telling, WebAddress
-from portal.domain.notifications.networks import HostNotFound, NetworkRefused, addresses_of
+from portal.domain.notifications.networks import HostNotFound, NetworkRefused, resolve_host
 from tenants.models import current_tenant
 
 SIGNATURE = "X-Alert-Signature"
@@ -62,7 +62,7 @@ def sign(secret: str, at: int, body: bytes) -> str:
 def _post_body(address: WebAddress, body: bytes, telling: Telling) -> int:
     """Post the body and return the status of the answer. Each try uses the next of the name's IP addresses."""
     parts = urlsplit(address.url)
-    found = addresses_of(parts.hostname or "", parts.port or 443)
+    found = resolve_host(parts.hostname or "", parts.port or 443)
     pool = ConnectionPool(max_idle=0, address=found[telling.attempts % len(found)])
     at = int(database_now().timestamp())
     headers = {
