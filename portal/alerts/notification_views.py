@@ -19,7 +19,7 @@ from portal.domain.intents.recording import Requester
 from portal.domain.notifications import actions as notification_actions
 from portal.domain.notifications.models import Telling, WebAddress, Wish
 from portal.domain.notifications.queueing import default_min_severity
-from portal.domain.notifications.web_addresses import mask
+from portal.domain.notifications.web_addresses import mask_url
 from portal.domain.safety.feedback import change_with_feedback
 from tenants.access import AccessDenied, TenantRequest, tenant_view
 from tenants.roles import Permission
@@ -76,7 +76,7 @@ def addresses(request: TenantRequest) -> HttpResponse:
         except notification_actions.AddressNotSaved:
             most = {"most": notification_actions.MAX_ADDRESSES}
             form.add_error("name", _("There is an address of this name, or there are %(most)s already.") % most)
-    rows = [(each, mask(each.url)) for each in WebAddress.objects.order_by("name")]
+    rows = [(each, mask_url(each.url)) for each in WebAddress.objects.order_by("name")]
     return render(request, "alerts/addresses.html", {"form": form, "rows": rows})
 
 
@@ -93,7 +93,7 @@ def address(request: TenantRequest, address_id: int) -> HttpResponse:
     """Show one web address, masked, with its latest answers."""
     row = _address_or_404(address_id)
     last = Telling.objects.filter(address=row).select_related("alert").order_by("-pk")[:_MAX_ADDRESS_TELLINGS]
-    return render(request, "alerts/address.html", {"row": row, "shown": mask(row.url), "last": last})
+    return render(request, "alerts/address.html", {"row": row, "shown": mask_url(row.url), "last": last})
 
 
 @tenant_view(Permission.ALERTS_MANAGE, methods=["POST"])

@@ -8,9 +8,8 @@ import structlog
 from django.db import transaction
 from django.db.models import F, QuerySet
 
-from portal.base.timers import rounds, timer_registry
+from portal.base.timers import timer_registry
 from portal.base.timers.clock import ClockTime
-from portal.base.timers.scaled_pauses import scaled_seconds
 from portal.domain.mirror.log_partitions import RETENTION
 from portal.domain.notifications import mailing, sending
 from portal.domain.notifications.delivery_outcomes import DeliveryOutcome
@@ -37,7 +36,7 @@ def send_due() -> None:
             return
 
 
-def _old_events() -> list[QuerySet[AccountEvent]]:
+def old_events() -> list[QuerySet[AccountEvent]]:
     """Return the account events that are older than the log's retention."""
     return [AccountEvent.objects.filter(at__lt=ClockTime() - RETENTION)]
 
@@ -79,10 +78,3 @@ def _save_outcome(mail: AccountMail, outcome: DeliveryOutcome) -> bool:
         said = {"kind": mail.kind, "user_id": mail.user_id, "answer": outcome.answer}
         log.warning("account_mail_not_sent", state=str(outcome.state), **said)
     return not again
-
-
-def register() -> None:
-    timer_registry.register(
-        "account_mails", send_due, every=scaled_seconds(2), queue="sync", due_rows=lambda: [due_mails()], seconds=60
-    )
-    rounds.register("account_events", rounds.delete_steps(_old_events), every=12 * 3600.0, queue="sync", seconds=60)
