@@ -31,7 +31,7 @@ class HostNotFound(Exception):
 
 
 def may_reach(text: str, port: int = HTTPS_PORT) -> bool:
-    """Return True if the portal posts to an IP address: any port in the operator's networks, otherwise only HTTPS_PORT."""
+    """Return True if the portal posts to an IP address: any port in the operator's networks, else only HTTPS_PORT."""
     address = ip_address(text.partition("%")[0])
     if _is_in(address, settings.ALERT_NETWORKS):
         return True
