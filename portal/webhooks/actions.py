@@ -22,10 +22,11 @@ from portal.domain.intents.queries import open_intents
 from portal.domain.intents.recording import Command, Requester, record_intent
 from portal.domain.mirror import single_reads
 from portal.domain.mirror.models import TenantRecord
-from portal.webhooks import health, tokens
+from portal.webhooks import health
 from portal.webhooks.address_cache import FRESH_SECONDS, WAIT_SECONDS
 from portal.webhooks.models import Webhook
 from portal.webhooks.settings import AddressOwner, ServiceSettings, address_of, webhook_of
+from portal.webhooks.tokens import create_token, digest_token
 from tenants import audit, owners
 from tenants.roles import Permission
 from tenants.wording import coded_sentence
@@ -100,11 +101,11 @@ def load_service_settings() -> ServiceSettings:
 
 def address_digest(present: ServiceSettings) -> str:
     """Return the digest by which a form names the address that the person was shown."""
-    return tokens.digest(present.url).hex()[:16]
+    return digest_token(present.url).hex()[:16]
 
 
 def _switch_on(row: Webhook, categories: Sequence[str]) -> None:
-    row.is_on, row.categories, row.secret = True, list(categories), row.secret or tokens.create()
+    row.is_on, row.categories, row.secret = True, list(categories), row.secret or create_token()
 
 
 def _switch_off(row: Webhook, categories: Sequence[str]) -> None:
@@ -123,13 +124,13 @@ def _forget_expired(row: Webhook) -> None:
 
 def _renew_secret(row: Webhook, categories: Sequence[str]) -> None:
     _forget_expired(row)
-    row.former_secret, row.former_until, row.secret = row.secret, None, tokens.create()
+    row.former_secret, row.former_until, row.secret = row.secret, None, create_token()
 
 
 def _renew_address(row: Webhook, categories: Sequence[str]) -> None:
     _forget_expired(row)
-    row.former_digest, row.former_until, row.token = row.token_digest, None, tokens.create()
-    row.token_digest = tokens.digest(row.token)
+    row.former_digest, row.former_until, row.token = row.token_digest, None, create_token()
+    row.token_digest = digest_token(row.token)
 
 
 _CHANGES: Mapping[WebhookChange, Callable[[Webhook, Sequence[str]], None]] = {

@@ -12,10 +12,11 @@ from portal.domain.intents.models import Intent
 from portal.domain.intents.states import NOT_APPLIED, State
 from portal.domain.mirror import single_reads, small_lists, sync_schedule
 from portal.domain.mirror.kinds import MirrorKind
-from portal.webhooks import health, tokens
+from portal.webhooks import health
 from portal.webhooks.actions import CHANGED_COLUMNS, OPERATION
 from portal.webhooks.models import Webhook
 from portal.webhooks.settings import categories_of
+from portal.webhooks.tokens import digest_token
 from tenants.connections.service_clients import current_connection
 
 # How long notifications with the former signature may still be on their way.
@@ -42,7 +43,7 @@ def apply_outcome(intent: Intent) -> None:
 def _restore(row: Webhook, was: dict[str, Any]) -> None:
     for name, value in was.items():
         setattr(row, name, value)
-    row.token_digest = tokens.digest(row.token)
+    row.token_digest = digest_token(row.token)
     row.former_digest = row.former_secret = row.former_until = None
 
 

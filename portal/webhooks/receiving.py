@@ -8,10 +8,10 @@ from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.views.decorators.csrf import csrf_exempt
 
-from portal.webhooks import tokens
 from portal.webhooks.address_cache import LONG_WAIT_SECONDS, WAIT_SECONDS, AddressNotLoaded, WebhookAddress, addresses
 from portal.webhooks.message_queue import ReceivedMessage, queue
 from portal.webhooks.signing import is_signed
+from portal.webhooks.tokens import digest_token
 
 log = structlog.get_logger(__name__)
 
@@ -34,7 +34,7 @@ def receive(request: HttpRequest, token: str) -> HttpResponse:
     """Return 204 for a valid signature, 401 for others, 404 for an unknown address, 413 for too long bodies."""
     if request.method != "POST":
         return _answer(HttpResponseNotAllowed(["POST"]))
-    digest = tokens.digest(token)
+    digest = digest_token(token)
     try:
         body = _body(request)
         address, is_right = _find_address(request, body, digest)

@@ -13,8 +13,8 @@ from django.utils.translation import pgettext
 
 from portal.base.ui.value_words import join_values, service_word
 from portal.domain.mirror.models import History, TenantRecord
-from portal.webhooks import tokens
 from portal.webhooks.models import Webhook
+from portal.webhooks.tokens import create_token, digest_token
 from tenants import vault
 from tenants.models import Tenant
 
@@ -24,8 +24,8 @@ _LOCAL = {"localhost", "127.0.0.1", "::1"}
 
 def webhook_of(tenant: Tenant) -> Webhook:
     """Return the tenant's webhook. It is created on first use: switched off, with an address and a secret."""
-    token = tokens.create()
-    made = {"token": token, "token_digest": tokens.digest(token), "secret": tokens.create()}
+    token = create_token()
+    made = {"token": token, "token_digest": digest_token(token), "secret": create_token()}
     row, _is_new = Webhook.objects.get_or_create(tenant=tenant, defaults=made)
     if vault.is_unreadable(row):
         reset_credentials(row)
@@ -35,8 +35,8 @@ def webhook_of(tenant: Tenant) -> Webhook:
 
 def reset_credentials(row: Webhook) -> None:
     """Reset a webhook whose secrets cannot be decrypted: new address and secret, switched off. The caller saves it."""
-    row.is_on, row.token, row.secret = False, tokens.create(), tokens.create()
-    row.token_digest = tokens.digest(row.token)
+    row.is_on, row.token, row.secret = False, create_token(), create_token()
+    row.token_digest = digest_token(row.token)
     row.former_digest = row.former_secret = row.former_until = None
 
 
@@ -106,7 +106,7 @@ class ServiceSettings:
             return AddressOwner.OURS
         token = self.url.rstrip("/").rpartition("/")[2]
         ours = {bytes(each) for each in (row.token_digest, row.former_digest) if each is not None}
-        return AddressOwner.OURS if tokens.digest(token) in ours else AddressOwner.OTHERS
+        return AddressOwner.OURS if digest_token(token) in ours else AddressOwner.OTHERS
 
     @property
     def host(self) -> str:

@@ -12,7 +12,7 @@ from portal.domain.intents.states import State
 from portal.domain.notifications import account_mails
 from portal.webhooks.address_cache import FRESH_SECONDS
 from portal.webhooks.models import Webhook
-from portal.webhooks.tokens import digest
+from portal.webhooks.tokens import digest_token
 from tenants.models import AuditEntry
 from tests.hooks.panel import Panel, text_of
 from tests.support.desk import fields_of
@@ -37,7 +37,7 @@ def test_switching_on_makes_address_and_secret_and_sets_both_at_the_service(pane
         "trigger": {"history": {"category": panel.theirs(["normal", "suspicious"])}},
     }
     assert len(row.secret) <= 64
-    assert bytes(row.token_digest) == digest(row.token)
+    assert bytes(row.token_digest) == digest_token(row.token)
     assert row.set_at
     assert "Switch on the webhook" in page
     assert "Waiting for the first notification" in page
@@ -173,7 +173,7 @@ def test_a_new_address_takes_the_former_ones_place_when_it_is_confirmed(panel):
     row = panel.row()
     assert panel.at_service()["url"] == f"{site.PORTAL_URL}/hooks/{row.token}/"
     assert row.token != former
-    assert bytes(row.former_digest) == digest(former), "what is on its way finds it"
+    assert bytes(row.former_digest) == digest_token(former), "what is on its way finds it"
     assert timedelta(minutes=9) < row.former_until - timezone.now() <= timedelta(minutes=10)
 
 

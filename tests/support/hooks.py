@@ -10,8 +10,8 @@ from typing import Any
 
 from accessapi.limits import JST
 from portal.base.timers.clock import database_now
-from portal.webhooks import tokens
 from portal.webhooks.models import Webhook
+from portal.webhooks.tokens import digest_token
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
 
@@ -24,7 +24,7 @@ class Hook:
         self.token, self.secret = secrets.token_urlsafe(32), secrets.token_hex(32)
         values = {"secret": self.secret, "is_on": True, "categories": all_categories(tenant)} | more
         with tenant_scope(tenant):
-            row = Webhook(token=self.token, token_digest=tokens.digest(self.token), **values)
+            row = Webhook(token=self.token, token_digest=digest_token(self.token), **values)
             row.set_at = row.set_at or database_now() - timedelta(hours=2)
             row.save()
 
