@@ -16,7 +16,7 @@ import structlog
 from django.db import DatabaseError, connection
 from django.db.models import Q
 
-from accessapi.webhook_format import WebhookFormat as Shape
+from accessapi.webhook_format import WebhookFormat
 from portal.base.timers.clock import ClockTime
 from portal.webhooks.models import Webhook
 from tenants.scope import across_tenants
@@ -42,7 +42,7 @@ class WebhookAddress:
 
     tenant_id: int | None
     keys: tuple[tuple[bytes, float], ...] = field(repr=False)
-    message_format: Shape
+    message_format: WebhookFormat
     loaded_at: float
 
     def secrets(self) -> list[bytes]:
@@ -71,7 +71,7 @@ class AddressCache:
 
     def _load_now(self, digest: bytes) -> WebhookAddress:
         try:
-            found = load([digest])[digest]
+            found = load_addresses([digest])[digest]
         except DatabaseError as error:
             log.warning("hook_address_not_read", error=type(error).__name__)
             raise AddressNotLoaded from None
@@ -99,7 +99,7 @@ class AddressCache:
                 self._change.wait_for(lambda: self._requested)
                 digests = list(self._requested)
             try:
-                found = load(digests)
+                found = load_addresses(digests)
             except DatabaseError as error:
                 log.warning("hook_addresses_not_read", error=type(error).__name__)
                 connection.close()
@@ -118,14 +118,14 @@ class AddressCache:
             self._known.popitem(last=False)
 
 
-def load(digests: Collection[bytes]) -> dict[bytes, WebhookAddress]:
+def load_addresses(digests: Collection[bytes]) -> dict[bytes, WebhookAddress]:
     """Load these addresses from the database, in one statement."""
     asked_at = time.monotonic()
     with across_tenants("a notification names its tenant by its address alone"):
         rows = Webhook.objects_across_tenants.filter(Q(token_digest__in=digests) | Q(former_digest__in=digests))
         found = dict.fromkeys(digests, _unknown_address(asked_at))
         for row in rows.select_related("tenant__environment").annotate(now=ClockTime()):
-            address = _address(row, row.now, asked_at)
+            address = _build_address(row, row.now, asked_at)
             former = row.former_digest if _former_accepted_until(row, row.now, asked_at) > asked_at else None
             for digest in (row.token_digest, former):
                 if digest is not None and bytes(digest) in found:
@@ -136,10 +136,10 @@ def load(digests: Collection[bytes]) -> dict[bytes, WebhookAddress]:
 def _unknown_address(asked_at: float) -> WebhookAddress:
     """Return an entry for an unknown address. Its notifications are read and compared like all others."""
     keys = ((secrets.token_bytes(32), float("inf")),)
-    return WebhookAddress(None, keys, Shape(), asked_at)
+    return WebhookAddress(None, keys, WebhookFormat(), asked_at)
 
 
-def _address(row: Webhook, now: datetime, asked_at: float) -> WebhookAddress:
+def _build_address(row: Webhook, now: datetime, asked_at: float) -> WebhookAddress:
     keys = []
     for name, until in (("secret", float("inf")), ("former_secret", _former_accepted_until(row, now, asked_at))):
         try:

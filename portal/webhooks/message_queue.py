@@ -18,7 +18,7 @@ from django.db import DatabaseError, InterfaceError, OperationalError, connectio
 from django.db.models import DateTimeField, ExpressionWrapper, F, Value
 from django.db.models.functions import Greatest, Least
 
-from accessapi.webhook_format import WebhookFormat as Shape
+from accessapi.webhook_format import WebhookFormat
 from portal.base.timers import task_queue
 from portal.base.timers.clock import ClockTime
 from portal.domain.mirror.fields.values import as_json
@@ -55,7 +55,7 @@ class ReceivedMessage(NamedTuple):
     tenant_id: int
     body: bytes
     delivery_id: str
-    message_format: Shape = Shape()
+    message_format: WebhookFormat = WebhookFormat()
 
 
 class MessageQueue:

@@ -251,7 +251,7 @@ class TestTheDatabase:
         def away(digests):
             raise DatabaseError
 
-        monkeypatch.setattr(address_cache, "load", away)
+        monkeypatch.setattr(address_cache, "load_addresses", away)
         monkeypatch.setattr(address_cache, "FRESH_SECONDS", 0)
         assert post(notification()) == 204
         assert post(notification(), path="/hooks/unknown/") == 503
@@ -264,13 +264,13 @@ class TestTheDatabase:
         assert post(notification()) == 204
         hook.secret = "newer secret"
         hook.change(secret=hook.secret)
-        newer = address_cache.load([digest_token(hook.token)])
+        newer = address_cache.load_addresses([digest_token(hook.token)])
 
         def slow(digests):
             time.sleep(3 * address_cache.WAIT_SECONDS)
             return newer
 
-        monkeypatch.setattr(address_cache, "load", slow)
+        monkeypatch.setattr(address_cache, "load_addresses", slow)
         monkeypatch.setattr(address_cache, "FRESH_SECONDS", 0)
         monkeypatch.delattr(receiving.addresses, "_start_thread")  # its own thread loads the address, as on the site
         assert post(notification()) == 204
