@@ -6,14 +6,14 @@ from typing import Any
 from portal.base.timers.clock import database_now
 from portal.base.ui.times import local
 from portal.domain.budget.priorities import Priority
-from portal.domain.intents import absence_proofs, handlers
+from portal.domain.intents import absence_proofs
 from portal.domain.intents.handlers import Finding
 from portal.domain.intents.models import Intent
 from portal.domain.intents.states import NOT_APPLIED, State
 from portal.domain.mirror import single_reads, small_lists, sync_schedule
 from portal.domain.mirror.kinds import MirrorKind
 from portal.webhooks import health
-from portal.webhooks.actions import CHANGED_COLUMNS, OPERATION
+from portal.webhooks.actions import CHANGED_COLUMNS
 from portal.webhooks.models import Webhook
 from portal.webhooks.settings import categories_of
 from portal.webhooks.tokens import digest_token
@@ -33,14 +33,14 @@ def apply_outcome(intent: Intent) -> None:
             row.former_until = now + FORMER_ACCEPTED_FOR
         small_lists.save_webhook_settings(intent.body, now)
     elif intent.state in NOT_APPLIED:
-        _restore(row, intent.snapshot)
+        _restore_values(row, intent.snapshot)
     row.save(update_fields=CHANGED_COLUMNS)
     health.request_check(intent.tenant)
     # Read the service's own settings, which may be different.
     sync_schedule.request_reading(intent.tenant, MirrorKind.TENANT, by=intent.by)
 
 
-def _restore(row: Webhook, was: dict[str, Any]) -> None:
+def _restore_values(row: Webhook, was: dict[str, Any]) -> None:
     for name, value in was.items():
         setattr(row, name, value)
     row.token_digest = digest_token(row.token)
@@ -53,7 +53,11 @@ def reconcile(intent: Intent) -> Finding:
     told = single_reads.read_tenant(current_connection(), Priority.PEOPLE, is_unshared=True).settings.webhook
     wanted, was = intent.body, intent.snapshot or {}
     seen: dict[str, Any] = {"read": f"{local(at):%Y-%m-%d %H:%M:%S}"}
-    if (told.is_invalid, told.url, _categories(told)) != (wanted["is_invalid"], wanted["url"], _categories(wanted)):
+    if (told.is_invalid, told.url, _categories_in(told)) != (
+        wanted["is_invalid"],
+        wanted["url"],
+        _categories_in(wanted),
+    ):
         return absence_proofs.judge_absence(intent, at, seen)
     if told.secret_token == wanted["secret_token"]:
         return Finding(True, seen)
@@ -62,9 +66,5 @@ def reconcile(intent: Intent) -> Finding:
     return Finding(None if was.get("secret") != wanted["secret_token"] else True, seen)
 
 
-def _categories(settings: Any) -> set[str]:
+def _categories_in(settings: Any) -> set[str]:
     return set(categories_of(settings if isinstance(settings, dict) else settings.model_dump()))
-
-
-def register() -> None:
-    handlers.register(OPERATION, on_finished=apply_outcome, reconcile=reconcile)

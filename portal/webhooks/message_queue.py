@@ -22,8 +22,8 @@ from accessapi.webhook_format import WebhookFormat
 from portal.base.timers import task_queue
 from portal.base.timers.clock import ClockTime
 from portal.domain.mirror.fields.values import as_json
-from portal.webhooks import parsing
 from portal.webhooks.models import Webhook
+from portal.webhooks.parsing import parse_message
 from tenants.scope import tenant_scope
 
 log = structlog.get_logger(__name__)
@@ -143,7 +143,7 @@ def write(batch: Sequence[ReceivedMessage], without_body: set[int]) -> None:
     by_tenant: defaultdict[int, dict[str, tuple[Any, ...]]] = defaultdict(dict)
     for each in batch:
         rows = by_tenant[each.tenant_id]
-        for said in parsing.parse(each.body, each.message_format):
+        for said in parse_message(each.body, each.message_format):
             rows.setdefault(said.history_id, (said.history_id, each.delivery_id, said.at, said.body))
     for tenant_id in sorted(by_tenant.keys() | without_body):
         with tenant_scope(tenant_id):

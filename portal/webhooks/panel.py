@@ -8,10 +8,10 @@ from typing import Any
 from django.conf import settings as site
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_lazy
 
 from portal.base.timers.clock import database_now
-from portal.base.ui import batching, live_updates, panels
+from portal.base.ui import batching, live_updates
 from portal.base.ui.url_lookup import url_in_tenant
 from portal.domain.intents.models import Intent
 from portal.domain.intents.states import UNDER_WAY, State
@@ -24,17 +24,19 @@ from portal.webhooks.settings import AddressOwner, ServiceSettings
 from portal.webhooks.words import log_status, status_of
 from tenants import vault
 from tenants.access import TenantRequest
-from tenants.audit_log import changes
 from tenants.connections.service_clients import current_connection
 from tenants.roles import Permission
 
 # How long a test waits for a notification. Its result is shown for `_SHOWN_FOR`.
 TEST_TIMEOUT = timedelta(minutes=5)
 _SHOWN_FOR = timedelta(hours=1)
-_BATCH_NAME = "webhook"
+BATCH_NAME = "webhook"
 # The name of the request attribute with a refused form.
 REFUSED_FORM = "webhook_form"
-_RENEWALS = ((WebhookChange.ADDRESS, _("Renew address")), (WebhookChange.SECRET, _("Renew secret")))
+_RENEWALS = (
+    (WebhookChange.ADDRESS, gettext_lazy("Renew address")),
+    (WebhookChange.SECRET, gettext_lazy("Renew secret")),
+)
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ def _version(told: dict[str, Any]) -> str:
     return live_updates.version_of(of_row, of_intent, of_test, told["present"], told["differs"], told["state"])
 
 
-def draw(request: TenantRequest) -> SafeString:
+def draw_panel(request: TenantRequest) -> SafeString:
     """Draw the panel, with a form that this request refused. Empty for a tenant that was never connected."""
     refused: CategoriesForm | None = getattr(request, REFUSED_FORM, None)
     if not current_connection().service_tenant_id:
@@ -125,9 +127,9 @@ def draw(request: TenantRequest) -> SafeString:
     return render_to_string("hooks/panel.html", context, request=request)
 
 
-def draw_on_log(request: TenantRequest) -> SafeString:
+def draw_on_log_page(request: TenantRequest) -> SafeString:
     """Draw how soon the log gets new records, next to its completeness."""
-    told, states = batching.load_rows(request, _BATCH_NAME), batching.load_rows(request, "freshness")
+    told, states = batching.load_rows(request, BATCH_NAME), batching.load_rows(request, "freshness")
     working = next((working for is_on, working in told if is_on), Webhook.Working.OFF)
     read = next((each for each in states if each.kind == MirrorKind.HISTORIES), None)
     every = None if read is None or read.error else read.every or READ_INTERVALS[MirrorKind.HISTORIES]
@@ -138,10 +140,10 @@ def draw_on_log(request: TenantRequest) -> SafeString:
     return render_to_string("hooks/log.html", context)
 
 
-_LABELS = {"webhook_on": _("Notifications"), "webhook_categories": _("Categories")}
+_AUDIT_LABELS = {"webhook_on": gettext_lazy("Notifications"), "webhook_categories": gettext_lazy("Categories")}
 
 
-def words_of(kept: Mapping[str, Any]) -> dict[str, str]:
+def audit_words(kept: Mapping[str, Any]) -> dict[str, str]:
     """Return the webhook's values from the audit log as text."""
     found = {}
     if "webhook_on" in kept:
@@ -151,9 +153,6 @@ def words_of(kept: Mapping[str, Any]) -> dict[str, str]:
     return found
 
 
-def register() -> None:
-    panels.register("connection", draw)
-    panels.register("log", draw_on_log, query=_BATCH_NAME)
-    batching.register_query(_BATCH_NAME, lambda: Webhook.objects.values_list("is_on", "working"), on_every_page=False)
-    changes.register_words(actions.TARGET, words_of)
-    changes.register_labels(actions.TARGET, lambda name: str(_LABELS.get(name, name)))
+def audit_label(name: str) -> str:
+    """Return the label of one of the webhook's values in the audit log."""
+    return str(_AUDIT_LABELS.get(name, name))

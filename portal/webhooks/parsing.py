@@ -1,4 +1,4 @@
-"""Parse notifications into `WebhookMessage` fields and log records. No content raises an error.
+"""Parse notifications into `WebhookMessage` fields. No content raises an error.
 
 The body's format is published but not specified, and an overrides file may change it. A body that cannot be read still
 counts as a hint and is identified by its digest.
@@ -7,26 +7,19 @@ counts as a hint and is identified by its digest.
 import hashlib
 import json
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime
 from itertools import islice
 from typing import Any, NamedTuple
 
-from pydantic import ValidationError
-
 from accessapi.reading import read_json
 from accessapi.resources import histories
 from accessapi.webhook_format import WebhookFormat
-from portal.domain.mirror.log_rows import HistoryColumns, build_records, remove_secrets
-from portal.webhooks.models import Notification
+from portal.domain.mirror.log_rows import remove_secrets
+from portal.domain.mirror.row_building import remove_secrets
 
-# Fields of a message that belong to the record's device; `_MESSAGE_FIELDS` are not part of the record.
-_DEVICE_FIELDS = {"device_id": "id", "device_name": "name", "device_module": "module"}
 # The prefix of history_id for notifications that name no record.
 UNNAMED_PREFIX = "sha256 "
-_MESSAGE_FIELDS = ("tenant_id", "event", "event_name", "additional_info")
-
-
 # The most records that are read from a notification, and the most bytes that are unpacked.
 MAX_RECORDS, MAX_UNPACKED_BYTES = 1_000, 1024 * 1024
 _PACKED = b"\x1f\x8b"
@@ -42,7 +35,7 @@ class ParsedRecord(NamedTuple):
     body: dict[str, Any]
 
 
-def parse(raw: bytes, shape: WebhookFormat) -> Iterator[ParsedRecord]:
+def parse_message(raw: bytes, shape: WebhookFormat) -> Iterator[ParsedRecord]:
     """Yield the records in a notification's body, in the service's `shape`: one or several.
 
     Content without a record is yielded once, in addition to the records.
@@ -81,27 +74,3 @@ def _decoded(raw: bytes) -> bytes:
 
 def _without_record(raw: bytes) -> ParsedRecord:
     return ParsedRecord(f"{UNNAMED_PREFIX}{hashlib.sha256(raw).hexdigest()}", None, {})
-
-
-def to_log_record(notification: Notification) -> HistoryColumns | None:
-    """Return a notification as a log record marked `notified`; None if it names no record."""
-    item = _to_history(notification.body)
-    try:
-        read = histories.History.model_validate(item)
-    except ValidationError:
-        return None
-    found = build_records([read], [item], notification.received_at)
-    return found[0]._replace(notified=True) if found else None
-
-
-def _to_history(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a notification in the format of a log record. Fields outside the published format are kept unchanged."""
-    info = body.get("additional_info")
-    more = dict(info) if isinstance(info, dict) else {}
-    device = {name: body[told] for told, name in _DEVICE_FIELDS.items() if body.get(told)}
-    member, units = more.pop("member", None), more.pop("units", None)
-    item = {name: value for name, value in body.items() if name not in (*_MESSAGE_FIELDS, *_DEVICE_FIELDS)}
-    item |= {"_content": body.get("event_name")} if body.get("event_name") else {}
-    item |= {"member": member} if isinstance(member, dict) else {}
-    item |= {"device": device | ({"units": units} if isinstance(units, list) else {})} if device else {}
-    return item | ({"additional_info": more} if more else {})

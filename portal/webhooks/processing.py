@@ -4,15 +4,17 @@ One run at a time holds the lock of the log's state, which a reading of the log 
 run's time is stored in the webhook's row: a timer starts it, and a task only starts it earlier.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 import structlog
 from django.db import transaction
 from django.db.models import Exists, Max, OuterRef, QuerySet
+from pydantic import ValidationError
 
 from accessapi.doors import DoorEvent
-from portal.base.timers import rounds, timer_registry
+from accessapi.resources.histories import History as ServiceHistory
 from portal.base.timers.clock import ClockTime, database_now
 from portal.base.timers.timer_registry import TaskWakeup
 from portal.domain.mirror import late_records, sync_schedule
@@ -20,9 +22,11 @@ from portal.domain.mirror.kinds import READ_INTERVALS, MirrorKind
 from portal.domain.mirror.leases import has_calls_for_log
 from portal.domain.mirror.log_rows import insert_records
 from portal.domain.mirror.models import History, MirrorState
-from portal.webhooks import health, parsing
+from portal.domain.mirror.row_building import HistoryColumns, build_records, insert_records
+from portal.webhooks import health
 from portal.webhooks.message_queue import PROCESS_TASK
 from portal.webhooks.models import Notification, Webhook
+from portal.webhooks.parsing import UNNAMED_PREFIX
 from tenants.connections.service_clients import current_connection
 from tenants.models import Connection, Tenant
 
@@ -42,6 +46,9 @@ BATCH_SIZE = 500
 # A run without a result is started again after this time.
 RETRY_AFTER = timedelta(seconds=20)
 _ALARMS = (DoorEvent.FORCED_OPEN, DoorEvent.LEFT_OPEN)
+# Fields of a message that belong to the record's device; `_MESSAGE_FIELDS` are not part of the record.
+_DEVICE_FIELDS = {"device_id": "id", "device_name": "name", "device_module": "module"}
+_MESSAGE_FIELDS = ("tenant_id", "event", "event_name", "additional_info")
 
 
 def process_pending() -> None:
@@ -121,7 +128,7 @@ def _request_reading(webhook: Webhook, connection: Connection, since: datetime, 
 def _has_alarm(connection: Connection) -> bool:
     """Check whether an unread notification is a door alarm, and calls are left to read it at once."""
     catalogue = connection.tenant.environment.catalogue
-    found = filter(None, map(parsing.to_log_record, _unread().order_by("-received_at")[:BATCH_SIZE]))
+    found = filter(None, map(_to_log_record, _unread().order_by("-received_at")[:BATCH_SIZE]))
     alarms = (catalogue.states.event_of([record.content or record.member_label]) in _ALARMS for record in found)
     return any(alarms) and has_calls_for_log(connection)
 
@@ -135,7 +142,7 @@ def _insert_records(connection: Connection, told_of: QuerySet[Notification], sta
     """Create provisional records from at most AT_ONCE notifications and set their state. Return the number handled."""
     found = list(told_of.order_by("received_at")[:BATCH_SIZE])
     ours = {"", connection.service_tenant_id}
-    rows = [parsing.to_log_record(each) for each in found if str(each.body.get("tenant_id") or "") in ours]
+    rows = [_to_log_record(each) for each in found if str(each.body.get("tenant_id") or "") in ours]
     new = insert_records([row for row in rows if row is not None])
     for each in found:
         each.state = state if each.body or state == Notification.State.SHOWN else Notification.State.READ
@@ -145,10 +152,34 @@ def _insert_records(connection: Connection, told_of: QuerySet[Notification], sta
     return len(found)
 
 
+def _to_log_record(notification: Notification) -> HistoryColumns | None:
+    """Return a notification as a log record marked `notified`; None if it names no record."""
+    item = _to_history(notification.body)
+    try:
+        read = ServiceHistory.model_validate(item)
+    except ValidationError:
+        return None
+    found = build_records([read], [item], notification.received_at)
+    return found[0]._replace(notified=True) if found else None
+
+
+def _to_history(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a notification in the format of a log record. Fields outside the published format are kept unchanged."""
+    info = body.get("additional_info")
+    more = dict(info) if isinstance(info, dict) else {}
+    device = {name: body[told] for told, name in _DEVICE_FIELDS.items() if body.get(told)}
+    member, units = more.pop("member", None), more.pop("units", None)
+    item = {name: value for name, value in body.items() if name not in (*_MESSAGE_FIELDS, *_DEVICE_FIELDS)}
+    item |= {"_content": body.get("event_name")} if body.get("event_name") else {}
+    item |= {"member": member} if isinstance(member, dict) else {}
+    item |= {"device": device | ({"units": units} if isinstance(units, list) else {})} if device else {}
+    return item | ({"additional_info": more} if more else {})
+
+
 def _mark_read(told_of: QuerySet[Notification], state: MirrorState | None = None) -> None:
     """Mark notifications as read if the log has their record. Those without a record are read by any later reading."""
     if state is not None and state.as_of is not None:
-        unnamed = told_of.filter(history_id__startswith=parsing.UNNAMED_PREFIX, received_at__lt=state.as_of)
+        unnamed = told_of.filter(history_id__startswith=UNNAMED_PREFIX, received_at__lt=state.as_of)
         unnamed.update(state=Notification.State.READ)
     there = History.objects.filter(history_id=OuterRef("history_id"), notified=False)
     told_of.filter(Exists(there)).update(state=Notification.State.READ)
@@ -178,10 +209,5 @@ DUE = TaskWakeup(
 )
 
 
-def _old() -> list[QuerySet[Notification]]:
+def old_notifications() -> list[QuerySet[Notification]]:
     return [Notification.objects_across_tenants.filter(received_at__lt=ClockTime() - health.RETAIN_FOR)]
-
-
-def register() -> None:
-    timer_registry.register("hooks", DUE.check_due, every=1.0, queue="sync", due_rows=DUE.querysets)
-    rounds.register("old_notifications", rounds.delete_steps(_old), every=3600.0, queue="sync")
