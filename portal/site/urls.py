@@ -11,6 +11,7 @@ from portal.evidence.export_views import check_program
 from portal.home.views import landing
 from portal.site import metrics, probes, views
 from tenants.staff.urls import roles_urls
+from portal.webhooks.urls import settings_urls as webhook_urls
 
 url_lookup.register()
 
@@ -48,7 +49,7 @@ areas = [
     path("reports/", include("portal.reports.urls")),
     path("intents/", include("portal.domain.intents.urls")),
     path("mirror/", include((readings, "mirror"))),
-    path("connection/webhook/", include("portal.webhooks.urls_of_tenant")),
+    path("connection/webhook/", include((webhook_urls, "webhook"))),
     path("connection/", include("tenants.connections.urls")),
     path("staff/", include("tenants.staff.urls")),
     path("roles/", include(roles_urls)),
