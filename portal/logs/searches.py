@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
-from django.db.models import CharField, Value
+from django.db.models import CharField, QuerySet, Value
 from django.db.models.functions import Coalesce, NullIf
 from django.http import QueryDict
 from django.urls import reverse
@@ -27,7 +27,7 @@ from tenants.wording import coded_sentence
 MAX_SEARCHES = 50
 # Filters by place. Their values may be deleted later.
 _PLACES = ("device", "area")
-_BATCH_NAME = "log_searches"
+BATCH_NAME = "log_searches"
 
 
 class SearchNotSaved(ValueError):
@@ -45,23 +45,22 @@ class ShownSearch:
     is_current: bool
 
 
-def register() -> None:
+def all_searches() -> QuerySet[SavedSearch]:
+    """Return the tenant's searches by name, each with the name or address of the person who saved it."""
     by_whom = Coalesce(NullIf("by__name", Value("")), "by__email", output_field=CharField())
-    batching.register_query(
-        _BATCH_NAME, lambda: SavedSearch.objects.annotate(by_whom=by_whom).order_by("name"), on_every_page=False
-    )
+    return SavedSearch.objects.annotate(by_whom=by_whom).order_by("name")
 
 
 def prefetch(request: TenantRequest) -> None:
     """Prefetch the queries for saved searches together with the queries of every page."""
     filters.prefetch(request)
-    batching.prefetch(request, _BATCH_NAME)
+    batching.prefetch(request, BATCH_NAME)
 
 
 def list_searches(request: TenantRequest) -> list[ShownSearch]:
     """Return the tenant's saved searches by name. Names of filter values are looked up once for all searches."""
     prefetch(request)
-    kept: list[SavedSearch] = batching.load_rows(request, _BATCH_NAME)
+    kept: list[SavedSearch] = batching.load_rows(request, BATCH_NAME)
     labels: Labels = filters.labels(request, [QueryDict(each.query) for each in kept]) if kept else {}
     page, here = reverse("logs:index", args=[request.tenant.slug]), filters.chosen_filters(request.GET).urlencode()
     return [_describe(request, search, page, here, labels) for search in kept]

@@ -2,8 +2,9 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from portal.base.ui import nav
+from portal.base.ui import batching, nav
 from portal.base.ui.nav import NavEntry
+from portal.domain.jobs import kinds
 from portal.domain.mirror import freshness
 from portal.domain.mirror.kinds import MirrorKind
 from portal.logs import searches
@@ -11,6 +12,6 @@ from portal.logs.exports import actions
 from tenants.roles import Permission
 
 nav.register(NavEntry("logs", _("Activity log"), "list-details", "logs:index", Permission.LOGS_TODAY))
-actions.register()
-searches.register()
+kinds.register(actions.LOG_EXPORT)
+batching.register_query(searches.BATCH_NAME, searches.all_searches, on_every_page=False)
 freshness.register_footer("logs", MirrorKind.HISTORIES)

@@ -2,7 +2,7 @@
 
 The format of signatures is not published. Hexadecimal and base64 (both alphabets) are accepted, with or without a name
 like `sha256=` or `v1=`, single or in a list (`t=1700000000,v1=…`, `v1,…`). One valid signature of a list is enough: a
-service with two valid keys signs with both. A repeated header counts as such a list.
+service with two valid secrets signs with both. A repeated header counts as such a list.
 """
 
 import base64

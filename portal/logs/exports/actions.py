@@ -22,8 +22,8 @@ from django.utils.translation import gettext_lazy, override
 from portal.base.files import xlsx_streaming
 from portal.base.files.writing import render_csv_lines
 from portal.domain.intents.recording import Requester
-from portal.domain.jobs import actions, file_executor, kinds
-from portal.domain.jobs.kinds import AuditDescription, FilePiece
+from portal.domain.jobs import actions, file_executor
+from portal.domain.jobs.kinds import AuditDescription, FilePiece, JobKind
 from portal.domain.jobs.models import Job
 from portal.domain.jobs.states import JobState
 from portal.domain.log import filters
@@ -70,7 +70,7 @@ def start_export(*, by: Requester, query: QueryDict, kind: str, count: int, desc
             **_frozen_filters(query),
         }
         title = coded_sentence("log.export", kind=kind.upper())
-        facts = {"format": kind, "records": count, "filter": _without_text(query)}
+        facts = {"format": kind, "records": count, "filter": _filters_for_audit(query)}
         return actions.create_and_start(by=by, kind=KIND, title=title, size=count, options=options, facts=facts)
 
 
@@ -87,7 +87,7 @@ def _frozen_filters(query: QueryDict) -> dict[str, Any]:
     return {**settled, "query": rest.urlencode()}
 
 
-def _without_text(query: QueryDict) -> str:
+def _filters_for_audit(query: QueryDict) -> str:
     """Return the filters for the audit log, without search texts.
 
     These may be names, and the audit log is never erased.
@@ -98,7 +98,7 @@ def _without_text(query: QueryDict) -> str:
     return kept.urlencode()
 
 
-def records(job: Job) -> QuerySet[HistorySearch]:
+def exported_records(job: Job) -> QuerySet[HistorySearch]:
     """Return the exported records as search rows, the newest first."""
     options = job.options
     since, until = (datetime.fromisoformat(at) if (at := options[name]) else None for name in ("since", "until"))
@@ -109,8 +109,8 @@ def records(job: Job) -> QuerySet[HistorySearch]:
 
 def _write_piece(job: Job, place: list[Any] | None) -> FilePiece:
     """Return the next part of the file, in the language of the person who requested it."""
-    found = records(job)
-    keys = list(_after(found, place).values_list("id", "at", named=True)[:_PART_SIZE])
+    found = exported_records(job)
+    keys = list(_rows_after(found, place).values_list("id", "at", named=True)[:_PART_SIZE])
     end, last = [keys[-1].at.isoformat(), keys[-1].id] if keys else place, len(keys) < _PART_SIZE
     rows = {row.pk: row for row in log_search.load_records(keys) if row.told_at is None}
     # This query comes second, so that a record whose time has changed in between is included.
@@ -121,7 +121,7 @@ def _write_piece(job: Job, place: list[Any] | None) -> FilePiece:
     return FilePiece(ROW_WRITERS[job.options["format"]](lines), len(lines), end, is_last=last)
 
 
-def _after(found: QuerySet[Any], place: list[Any] | None, name: str = "at") -> QuerySet[Any]:
+def _rows_after(found: QuerySet[Any], place: list[Any] | None, name: str = "at") -> QuerySet[Any]:
     """Return the rows that come after a place in the file, by the time in the field `name`."""
     if place is None:
         return found
@@ -131,9 +131,9 @@ def _after(found: QuerySet[Any], place: list[Any] | None, name: str = "at") -> Q
 
 def _redated_records(found: QuerySet[HistorySearch], begin: list[Any] | None, end: list[Any] | None) -> list[History]:
     """Return records that were notified between two places and that have another time in the log."""
-    told = _after(History.objects.filter(told_at__isnull=False), begin, "told_at")
+    told = _rows_after(History.objects.filter(told_at__isnull=False), begin, "told_at")
     if end is not None:
-        told = told.exclude(pk__in=_after(told, end, "told_at").values("pk"))
+        told = told.exclude(pk__in=_rows_after(told, end, "told_at").values("pk"))
     known = dict(told.values_list("id", "at"))
     here = found.filter(id__in=list(known), at__in=list(known.values())) if known else found.none()
     return log_search.load_records(here.values_list("id", "at", named=True))
@@ -141,24 +141,21 @@ def _redated_records(found: QuerySet[HistorySearch], begin: list[Any] | None, en
 
 def _audit_entry(job: Job, act: str) -> AuditDescription:
     return AuditDescription(
-        f"log.export_{act}", f"{KIND}:{job.pk}", coded_sentence(f"log.export_{act}", kind=_format(job))
+        f"log.export_{act}", f"{KIND}:{job.pk}", coded_sentence(f"log.export_{act}", kind=_format_text(job))
     )
 
 
-def _format(job: Job) -> Sentence | str:
+def _format_text(job: Job) -> Sentence | str:
     return str(job.options.get("format", "")).upper()
 
 
-def register() -> None:
-    kinds.register(
-        kinds.JobKind(
-            name=KIND,
-            permission=Permission.LOGS_VIEW,
-            executor=file_executor,
-            family=KIND,
-            describe_for_audit=_audit_entry,
-            page_address=lambda job: reverse("logs:export_page", args=[job.tenant.slug, job.pk]),
-            read_piece=_write_piece,
-            unit=gettext_lazy("records"),
-        )
-    )
+LOG_EXPORT = JobKind(
+    name=KIND,
+    permission=Permission.LOGS_VIEW,
+    executor=file_executor,
+    family=KIND,
+    describe_for_audit=_audit_entry,
+    page_address=lambda job: reverse("logs:export_page", args=[job.tenant.slug, job.pk]),
+    read_piece=_write_piece,
+    unit=gettext_lazy("records"),
+)

@@ -11,7 +11,7 @@ from portal.domain.mirror.models import History
 from tenants.models import current_tenant
 
 
-def headings() -> list[str]:
+def column_headings() -> list[str]:
     return [
         pgettext("log", "Time"),
         pgettext("log", "Event"),

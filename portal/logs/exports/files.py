@@ -25,7 +25,7 @@ def estimate_minutes(count: int) -> int:
     return ceil(count / RECORDS_PER_SECOND / 60)
 
 
-def describe(request: TenantRequest, query: QueryDict) -> list[str]:
+def describe_file(request: TenantRequest, query: QueryDict) -> list[str]:
     """Return the lines that describe the file: its filters, and what is missing. They are fixed at the start."""
     known, now = filters.coverage_of(request), f"{local(timezone.now()):%Y-%m-%d %H:%M:%S}"
     through = f"{local(known.through):%Y-%m-%d %H:%M:%S}" if known.through else "–"
@@ -36,13 +36,13 @@ def describe(request: TenantRequest, query: QueryDict) -> list[str]:
     return [request.tenant.name, _("Activity log"), *asked, complete % {"time": through}, *missing, exported]
 
 
-def stream(job: Job) -> Iterator[bytes]:
+def stream_file(job: Job) -> Iterator[bytes]:
     """Yield the file in pieces."""
     with override(job.language):
-        names, about, log = cells.headings(), _about(job), _("Activity log")
+        names, about, log = cells.column_headings(), _about_lines(job), _("Activity log")
         about_title = pgettext("sheet", "About this file")
     if job.options["format"] == "csv":
-        return _csv(job, names, about)
+        return _stream_csv(job, names, about)
     sheets = xlsx_streaming.count_parts_per_sheet(file_executor.parts_of(job).values_list("rows", "size"))
     lines = [[line] for line in about]
     return xlsx_streaming.stream_workbook(
@@ -50,12 +50,12 @@ def stream(job: Job) -> Iterator[bytes]:
     )
 
 
-def _csv(job: Job, names: list[str], about: list[str]) -> Iterator[bytes]:
+def _stream_csv(job: Job, names: list[str], about: list[str]) -> Iterator[bytes]:
     yield from render_csv([names])
     yield from file_executor.part_contents(job)
     yield from render_csv_lines([[" · ".join(about)]])
 
 
-def _about(job: Job) -> list[str]:
+def _about_lines(job: Job) -> list[str]:
     count = ngettext("%(n)s record", "%(n)s records", job.looked_at)
     return [*job.options["told"], count % {"n": number_format(job.looked_at, force_grouping=True)}]

@@ -39,7 +39,7 @@ def ask(request: TenantRequest) -> HttpResponse:
     query, form = _filters(request.GET), ExportForm(request.POST or None)
     count = actions.estimate_count(query)
     if form.is_valid():
-        told, kind = files.describe(request, query), form.cleaned_data["kind"]
+        told, kind = files.describe_file(request, query), form.cleaned_data["kind"]
         job = actions.start_export(
             by=Requester.from_request(request), query=query, kind=kind, count=count, description=told
         )
@@ -94,4 +94,4 @@ def file(request: TenantRequest, job_id: int) -> HttpResponseBase:
         raise Http404
     job_actions.record_download(by=Requester.from_request(request), job=job, rows=job.looked_at)
     kind = job.options["format"]
-    return send_streamed_file(files.stream(job), kind=kind, name=f"activity-log-{request.tenant.slug}-{job.pk}")
+    return send_streamed_file(files.stream_file(job), kind=kind, name=f"activity-log-{request.tenant.slug}-{job.pk}")
