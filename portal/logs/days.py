@@ -79,7 +79,7 @@ class LogDay:
 
     def _neighbour(self, step: int) -> "LogDay | None":
         other = LogDay(self.day.plus_days(step), self.request)
-        return other if other.day != self.day and may_see(self.request.access, other.day) else None
+        return other if other.day != self.day and may_see_day(self.request.access, other.day) else None
 
     def minutes_into_day(self, moment: datetime) -> float:
         """Return the minutes since midnight, limited to this day."""
@@ -94,11 +94,11 @@ def day_or_404(request: TenantRequest, text: str, *, subject_id: str) -> LogDay:
     named = read_day(text)
     if named is None or named.isoformat() != text or not _FIRST <= named <= _LAST or "\x00" in subject_id:
         raise Http404
-    if not may_see(request.access, Day(named)):
+    if not may_see_day(request.access, Day(named)):
         raise Http404
     return LogDay(Day(named), request)
 
 
-def may_see(access: Access, day: Day) -> bool:
+def may_see_day(access: Access, day: Day) -> bool:
     since = visibility.visible_since(access)
     return since is None or day.end > since

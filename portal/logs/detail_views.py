@@ -10,9 +10,9 @@ from django.shortcuts import render
 from portal.base.ui.url_lookup import get_row_or_404, url_in_tenant
 from portal.domain.log import visibility
 from portal.logs import door_hours, person_timeline
-from portal.logs import record_page as one
 from portal.logs.days import day_or_404
 from portal.logs.people import person_or_404, place_or_404
+from portal.logs.record_page import record_context
 from portal.logs.record_types import RecordType
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
@@ -23,7 +23,7 @@ def record(request: TenantRequest, history_id: str) -> HttpResponse:
     """Show a record with all details from the service and with related records."""
     found = get_row_or_404(visibility.visible_records(request.access), history_id=history_id)
     setattr(request, "shown_record", found)  # noqa: B010 - so that panels of this page need no second query
-    return render(request, "logs/record.html", one.page_context(request, found))
+    return render(request, "logs/record.html", record_context(request, found))
 
 
 @tenant_view(Permission.LOGS_TODAY)

@@ -102,7 +102,7 @@ def find_people(access: Access, text: str, asked: ListAddress) -> PeopleFound:
     Each links to the list `asked`, filtered by this person.
     """
     hits, has_more = [], False
-    for people in (_members(access, text), _guests(access, text)):
+    for people in (_find_members(access, text), _find_guests(access, text)):
         first = list(people)
         has_more |= len(first) > command_palette.MAX_HITS
         for key, name, icon, hint in first[: command_palette.MAX_HITS]:
@@ -110,10 +110,10 @@ def find_people(access: Access, text: str, asked: ListAddress) -> PeopleFound:
     return PeopleFound(hits, has_more)
 
 
-Person = tuple[str, str, str, str]  # ID, name, icon, and a text that distinguishes people with the same name
+FoundPerson = tuple[str, str, str, str]  # ID, name, icon, and a text that distinguishes people with the same name
 
 
-def _members(access: Access, text: str) -> Iterator[Person]:
+def _find_members(access: Access, text: str) -> Iterator[FoundPerson]:
     if not text or not access.can(Permission.MEMBERS_VIEW):
         return
     for each in member_search.search_for_reader(access, text)[: command_palette.MAX_HITS + 1]:
@@ -121,7 +121,7 @@ def _members(access: Access, text: str) -> Iterator[Person]:
         yield each.member_id, each.member_name or each.member_id, "user", hint
 
 
-def _guests(access: Access, text: str) -> Iterator[Person]:
+def _find_guests(access: Access, text: str) -> Iterator[FoundPerson]:
     if not access.can(Permission.GUESTS_VIEW):
         return
     rows = (

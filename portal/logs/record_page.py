@@ -24,7 +24,7 @@ MAX_AROUND = 5
 _TONES = {RecordType.REFUSED: "bad", RecordType.ALARM: "loud"}
 
 
-def page_context(request: TenantRequest, record: History) -> dict[str, Any]:
+def record_context(request: TenantRequest, record: History) -> dict[str, Any]:
     """Return the template context of the page."""
     access = request.access
     words = request.tenant.environment.catalogue

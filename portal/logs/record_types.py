@@ -34,7 +34,7 @@ def type_of(record: History, words: Catalogue) -> RecordType:
 
 def type_expression(words: Catalogue) -> Any:
     """Return the same as `type_of`, as a database expression."""
-    somebody, over = ~Q(member_id="") | ~Q(member_name=""), _one_of("status", words.states.over)
+    somebody, over = ~Q(member_id="") | ~Q(member_name=""), _matches_one_of("status", words.states.over)
     return Case(
         When(somebody & Q(category__in=words.records.used), then=Value(RecordType.ENTRY.value)),
         When(somebody & Q(category__in=words.records.refused), then=Value(RecordType.REFUSED.value)),
@@ -44,7 +44,7 @@ def type_expression(words: Catalogue) -> Any:
     )
 
 
-def _one_of(column: str, patterns: Patterns) -> Q:
+def _matches_one_of(column: str, patterns: Patterns) -> Q:
     """Return the condition that a column matches one of these patterns, in which * matches anything."""
     wanted = (".*".join(map(re.escape, pattern.split("*"))) for pattern in patterns)
     return Q(**{f"{column}__regex": f"^({'|'.join(wanted)})$"})

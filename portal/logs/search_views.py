@@ -1,51 +1,34 @@
 """Views of saved searches. People who see the whole log share them."""
 
-from django import forms
 from django.contrib import messages
 from django.http import HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.utils.translation import pgettext_lazy
 
-from portal.base.ui.edit_conflicts import ConflictForm
 from portal.base.ui.url_lookup import get_row_or_404, url_in_tenant
 from portal.domain.intents.recording import Requester
 from portal.domain.log import filters
 from portal.logs import searches
-from portal.logs.models import NAME_MAX, SavedSearch
+from portal.logs.exports.forms import RenameSearchForm, SearchNameForm
+from portal.logs.models import SavedSearch
 from portal.logs.searches import SearchNotSaved
 from tenants import interrupted_requests
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 
 
-class NameForm(forms.Form):
-    """The form for the name of a saved search."""
-
-    name = forms.CharField(
-        label=pgettext_lazy("search", "Name"),
-        max_length=NAME_MAX,
-        error_messages={"required": pgettext_lazy("search", "Enter a name.")},
-        widget=forms.TextInput(attrs={"autocomplete": "off"}),
-    )
-
-
-class RenameForm(ConflictForm, NameForm):
-    """The form to rename a saved search."""
-
-
 @tenant_view(Permission.LOGS_VIEW)
-def index(request: TenantRequest) -> HttpResponse:
+def search_list(request: TenantRequest) -> HttpResponse:
     return render(
         request, "logs/searches.html", {"searches": searches.list_searches(request), "most": searches.MAX_SEARCHES}
     )
 
 
 @tenant_view(Permission.LOGS_VIEW, methods=["POST"])
-def save(request: TenantRequest) -> HttpResponseBase:
+def save_search(request: TenantRequest) -> HttpResponseBase:
     """Save the filters of the list above which the form is shown, and go back to the list."""
-    form, query = NameForm(request.POST), QueryDict(request.POST.get("query", ""), mutable=False)
+    form, query = SearchNameForm(request.POST), QueryDict(request.POST.get("query", ""), mutable=False)
     page, asked = url_in_tenant("logs:index", request.tenant.slug), filters.chosen_filters(query).urlencode()
     page = f"{page}?{asked}" if asked else page
     try:
@@ -61,7 +44,7 @@ def save(request: TenantRequest) -> HttpResponseBase:
 @tenant_view(Permission.LOGS_VIEW, methods=["GET", "POST"])
 def search(request: TenantRequest, search_id: int) -> HttpResponseBase:
     found = get_row_or_404(SavedSearch.objects.all(), pk=search_id)
-    form = RenameForm(request.POST or None, initial={"name": found.name})
+    form = RenameSearchForm(request.POST or None, initial={"name": found.name})
     if form.is_valid():
         try:
             searches.rename(search=found, name=form.cleaned_data["name"], by=Requester.from_request(request))
@@ -72,7 +55,7 @@ def search(request: TenantRequest, search_id: int) -> HttpResponseBase:
 
 
 @tenant_view(Permission.LOGS_VIEW, methods=["GET", "POST"])
-def delete(request: TenantRequest, search_id: int) -> HttpResponseBase:
+def delete_search(request: TenantRequest, search_id: int) -> HttpResponseBase:
     """Show a confirmation, then delete a saved search."""
     found = get_row_or_404(SavedSearch.objects.select_related("by"), pk=search_id)
     if request.method != "POST":

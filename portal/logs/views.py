@@ -6,18 +6,12 @@ from django.shortcuts import render
 from portal.base.ui import live_updates, panels
 from portal.base.ui.tables.filters import ListAddress
 from portal.base.ui.url_lookup import url_in_tenant
-from portal.domain.log.lists import ActivityLogTable
 from portal.domain.log.recent_records import SUBJECTS, RecentRecords
 from portal.logs import searches
+from portal.logs.exports.lists import LogTable
 from portal.logs.people import find_people
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
-
-
-class LogTable(ActivityLogTable):
-    """The table of records, with the tenant's saved searches above it."""
-
-    extra_template = "logs/above.html"
 
 
 @tenant_view(Permission.LOGS_TODAY)

@@ -1,4 +1,4 @@
-"""The table of the tenant's log exports."""
+"""The table of the log, and of the tenant's log exports."""
 
 from datetime import datetime
 
@@ -10,6 +10,13 @@ from portal.domain.jobs import file_executor, kinds
 from portal.domain.jobs.lists import job_chip
 from portal.domain.jobs.models import Job
 from portal.domain.jobs.states import JobState
+from portal.domain.log.lists import ActivityLogTable
+
+
+class LogTable(ActivityLogTable):
+    """The table of records, with the tenant's saved searches above it."""
+
+    extra_template = "logs/above.html"
 
 
 def kept_until(job: Job) -> datetime | None:
