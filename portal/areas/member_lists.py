@@ -24,7 +24,8 @@ from portal.base.ui.chips import Chip
 from portal.base.ui.tables import BulkAction, Column, EmptyState, Filter, Table
 from portal.base.ui.url_lookup import ServiceId
 from portal.domain.jobs import suspensions
-from portal.domain.mirror import freshness, member_search
+from portal.domain.mirror import freshness
+from portal.domain.mirror.member_search import search_members
 from portal.domain.mirror import queries as mirror
 from portal.domain.mirror.fields.members import CODE, END, GROUP, MEMBER_ID, NAME
 from portal.domain.mirror.kinds import MirrorKind
@@ -165,7 +166,7 @@ class AreaMembers(Table):
         return self.loaded.summary(self.access.count.with_access) if self.loaded is not None else ""
 
     def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:
-        return member_search.search_members(queryset, text, may_see_cards=self.may(Permission.SECRETS_REVEAL))
+        return search_members(queryset, text, may_see_cards=self.may(Permission.SECRETS_REVEAL))
 
     def row_href(self, row: Any) -> str:
         return f"/t/{self.request.tenant.slug}/members/{_ids.to_url(row.member_id)}/"

@@ -12,7 +12,7 @@ from portal.base.ui.command_palette import Hit
 from portal.base.ui.frame import Banner
 from portal.base.ui.times import local
 from portal.domain.intents.states import Reason
-from portal.domain.visits import queries
+from portal.domain.visits.queries import find_by_guest_name
 from portal.domain.visits.models import Visit
 from portal.domain.visits.rows import visit_url
 from portal.guests import deactivation
@@ -62,7 +62,7 @@ def needs_manual_action(visit: Visit) -> bool:
 
 def find_guests(request: TenantRequest, text: str) -> Iterator[Hit]:
     """Yield guests of the last days whose name or host contains every word of `text`, current and next ones first."""
-    found = queries.find_by_guest_name(text).filter(use_date_end__gt=timezone.now() - _SEARCHED_DAYS)
+    found = find_by_guest_name(text).filter(use_date_end__gt=timezone.now() - _SEARCHED_DAYS)
     for visit in found.only("tenant_id", "guest_id", "guest_name", "company", "use_date_start", "use_date_end")[
         : command_palette.MAX_HITS
     ]:

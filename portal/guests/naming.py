@@ -8,7 +8,7 @@ from django.utils.translation import ngettext
 
 from portal.base.ui.url_lookup import is_row_number
 from portal.domain.intents.models import target_of
-from portal.domain.jobs import member_jobs
+from portal.domain.jobs.member_jobs import audit_filter_for_intents
 from portal.domain.mirror.text_folding import fold
 from portal.domain.visits.models import Visit
 from tenants.models import AuditEntry
@@ -36,7 +36,7 @@ def entries_about(text: str) -> Q:
         targets |= {f"visit:{pk}"} | ({target_of("guest", guest_id)} if guest_id else set())
         targets |= {f"party:{party}"} if party else set()
         asked |= {str(intent_id)} if intent_id else set()
-    return Q(target__in=targets) | Q(intent_id__in=asked) | member_jobs.audit_filter_for_intents(asked)
+    return Q(target__in=targets) | Q(intent_id__in=asked) | audit_filter_for_intents(asked)
 
 
 def guest_names_of(entries: Sequence[AuditEntry]) -> dict[int, str]:

@@ -8,8 +8,8 @@ class SiteConfig(AppConfig):
     name = "portal.site"
 
     def ready(self) -> None:
-        """Import `words.py` and `signals.py` of each app, in order of the apps.
+        """Import the `signals.py` of each app, in order of the apps.
 
-        They register what their app offers to others: stored sentences, menu entries, parts of shared pages, tasks.
+        They register what their app offers to others: stored sentences, menu entries, parts of shared pages, timers.
         """
-        autodiscover_modules("words", "sentences", "signals")
+        autodiscover_modules("signals")

@@ -16,7 +16,6 @@ from accessapi.reading import read_json
 from accessapi.resources import histories
 from accessapi.webhook_format import WebhookFormat
 from portal.domain.mirror.log_rows import remove_secrets
-from portal.domain.mirror.row_building import remove_secrets
 
 # The prefix of history_id for notifications that name no record.
 UNNAMED_PREFIX = "sha256 "
