@@ -1,20 +1,20 @@
 """Register the stored sentences about guests and presets."""
 
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_lazy
 
 from tenants.sentences import register_sentences, register_targets
 
 register_sentences(
     {
-        "guest.issue": _("Issue a code: %(guest)s"),
-        "guest.change": _("Change guest: %(guest)s"),
-        "guest.extend": _("Extend: %(guest)s"),
-        "guest.cut_short": _("Code deactivated: %(guest)s"),
-        "guest.noted": _("Company and host changed: %(guest)s"),
-        "guest.received_without_code": _("Checked in without a code: %(guest)s"),
-        "preset.saved": _("Preset saved: %(name)s"),
-        "preset.default": _("Preset made the default: %(name)s"),
-        "preset.deleted": _("Preset deleted: %(name)s"),
+        "guest.issue": gettext_lazy("Issue a code: %(guest)s"),
+        "guest.change": gettext_lazy("Change guest: %(guest)s"),
+        "guest.extend": gettext_lazy("Extend: %(guest)s"),
+        "guest.cut_short": gettext_lazy("Code deactivated: %(guest)s"),
+        "guest.noted": gettext_lazy("Company and host changed: %(guest)s"),
+        "guest.received_without_code": gettext_lazy("Checked in without a code: %(guest)s"),
+        "preset.saved": gettext_lazy("Preset saved: %(name)s"),
+        "preset.default": gettext_lazy("Preset made the default: %(name)s"),
+        "preset.deleted": gettext_lazy("Preset deleted: %(name)s"),
     }
 )
-register_targets({"guest": _("Guest"), "party": _("Guests"), "preset": _("Preset")})
+register_targets({"guest": gettext_lazy("Guest"), "party": gettext_lazy("Guests"), "preset": gettext_lazy("Preset")})

@@ -1,6 +1,6 @@
 """Register the stored sentences about lockdowns, evacuations and locking afterwards."""
 
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_lazy
 from django.utils.translation import ngettext_lazy, pgettext_lazy
 
 from tenants.sentences import register_sentences, register_targets
@@ -71,8 +71,8 @@ register_sentences(
             "Locking after an evacuation replaced by a new one: %(n)s doors",
             "n",
         ),
-        "lockdown.settings": _("Lockdown settings changed"),
+        "lockdown.settings": gettext_lazy("Lockdown settings changed"),
         "safety_rule.lockdown": pgettext_lazy("safety rule", "Lockdown settings"),
     }
 )
-register_targets({"lockdown": _("Lockdown")})
+register_targets({"lockdown": gettext_lazy("Lockdown")})
