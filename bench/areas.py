@@ -10,9 +10,10 @@ from bench.beside import LARGE
 from bench.figures import Figure
 from bench.ground import SMALL, Ground, say
 from bench.pages import ADMIN, beside, interleaved
-from portal.areas import grants
+from portal.areas import access_counts
 from portal.areas.models import EVERYWHERE, KNOWN, Pass
-from portal.domain.mirror.models import Area, Member
+from portal.domain.people.models import Member
+from portal.domain.places.models import Area
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
 from tests.support.databases import as_owner
@@ -62,10 +63,10 @@ def _furnish(tenant: Tenant) -> None:
     with tenant_scope(tenant), connection.cursor() as cursor:
         Area.objects.bulk_create(Area(area_id=f"x{n}", area_name=f"Area {n:02d}") for n in range(AREAS))
         for body in _PASSES:
-            Pass.objects.create(digest=grants.pass_digest(body), body=body, kind=grants.pass_kind(body))
+            Pass.objects.create(digest=access_counts.pass_digest(body), body=body, kind=access_counts.pass_kind(body))
         Member.objects.update(rights_read_at=timezone.now())
         cursor.execute(_GRANTS, {"tenant": tenant.pk, "areas": AREAS})
-        held = Pass.objects.get(digest=grants.pass_digest(always())).pk
+        held = Pass.objects.get(digest=access_counts.pass_digest(always())).pk
         for area, every in ((EVERYWHERE, 20), (KNOWN, 1)):
             cursor.execute(_OF_ALL, {"tenant": tenant.pk, "area": area, "held": held, "every": every})
     with as_owner() as owner:

@@ -14,8 +14,9 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.urls import include, path
 from django.utils.decorators import sync_only_middleware
 
-from portal.domain.mirror import queries
-from portal.domain.mirror.models import History, Member
+from portal.domain.history.models import History
+from portal.domain.people import queries
+from portal.domain.people.models import Member
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
 

@@ -12,7 +12,7 @@ from django.db import connections
 from bench.figures import Figure, ms, percentile
 from bench.ground import Ground, say
 from portal.domain.intents.models import Intent
-from portal.domain.mirror.models import PassController
+from portal.domain.places.models import PassController
 from tenants.models import ServiceEnvironment
 from tests.support.browser import Browser
 from tests.support.stage import Customer, Stage

@@ -27,8 +27,7 @@ def main(which: str, tenant_id: str, *rest: str) -> None:
 
 
 def ours(job_id: str) -> float:
-    from portal.domain.jobs.models import Job
-    from portal.domain.jobs.states import JobState
+    from portal.domain.jobs.models import Job, JobState
     from portal.imports import checking
 
     started = time.perf_counter()
@@ -44,7 +43,7 @@ def beside(path: str, rows: str) -> float:
     import tablib
     from import_export.resources import ModelResource
 
-    from portal.domain.mirror.models import Member
+    from portal.domain.people.models import Member
 
     class Resource(ModelResource):
         class Meta:

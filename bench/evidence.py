@@ -10,15 +10,15 @@ from django.utils import timezone
 
 from bench.figures import Figure
 from bench.ground import Ground, say
-from portal.base.timers.task_queue import enqueue
+from portal.base.timers.celery_app import enqueue
 from portal.domain.cameras import refreshing
 from portal.domain.cameras.models import Camera, Picture
-from portal.domain.mirror import log_partitions
-from portal.domain.mirror.models import History
+from portal.domain.history import partitions
+from portal.domain.history.models import History
 from portal.evidence import actions
-from portal.evidence.collecting import item_of_record, item_of_video
+from portal.evidence.items import item_of_record, item_of_video
 from portal.evidence.models import Export, Item
-from tests.support.boards import until_quiet
+from tests.support.door_boards import until_quiet
 from tests.support.evidence import at_cameras
 from tests.support.house import together
 from tests.support.memory import Memory
@@ -127,7 +127,7 @@ def _with_records(stage: Stage) -> tuple[Customer, int]:
     others = [each for each in told if each not in there][: RECORDS - len(there)]
     at = timezone.now() - timedelta(hours=1)
     with customer.scope():
-        log_partitions.ensure_partitions([at])
+        partitions.ensure_partitions([at])
         History.objects.bulk_create(
             History(
                 history_id=each["history_id"],

@@ -10,9 +10,8 @@ from bench.figures import Figure
 from bench.ground import Ground, say
 from bench.logs import laid
 from portal.domain.intents.recording import Requester
-from portal.domain.jobs.models import Job
-from portal.domain.jobs.states import JobState
-from portal.logs.exports import actions
+from portal.domain.jobs.models import Job, JobState
+from portal.logs import exports
 from tenants.scope import tenant_scope
 from tests.support.memory import Memory
 from tests.support.waiting import until
@@ -30,7 +29,7 @@ def workbook(ground: Ground) -> list[Figure]:
     started = time.perf_counter()
     with tenant_scope(large):
         asker = Requester(large, ground.user)
-        job = actions.start_export(by=asker, query=QueryDict(), kind="xlsx", count=rows, description=["Bench"])
+        job = exports.start_export(by=asker, query=QueryDict(), kind="xlsx", count=rows, description=["Bench"])
         until(lambda: Job.objects.get(pk=job.pk).state == JobState.DONE, _PATIENCE, saying="the export is written")
     written = time.perf_counter() - started
     memory = Memory(ground.house.web)

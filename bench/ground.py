@@ -20,10 +20,11 @@ from bench import people
 from bench.beside import LARGE
 from portal.base.timers.celery_app import app
 from portal.base.timers.clock import database_now
-from portal.domain.mirror import member_swap
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import Group, MirrorState, StagedPage, SyncRun
-from portal.domain.mirror.text_folding import fold
+from portal.domain.events import MirrorKind
+from portal.domain.people.models import Group
+from portal.domain.people.text_folding import fold
+from portal.domain.sync import swapping
+from portal.domain.sync.models import MirrorState, StagedPage, SyncRun
 from stack.paths import PYTHON, ROOT
 from tenants.models import Connection, ServiceEnvironment, Staff, Tenant, User
 from tenants.scope import tenant_scope
@@ -137,14 +138,14 @@ def mirror(tenant: Tenant, count: int) -> None:
     now = database_now()
     run = SyncRun.objects.create(kind=MirrorKind.MEMBERS, started_at=now, complete=True)
     for number, page in enumerate(people.pages(count, seed=tenant.pk % 100)):
-        staged = member_swap.stage_members(run, page)
+        staged = swapping.stage_members(run, page)
         body = zlib.compress(json.dumps(staged.items).encode(), 1)
         StagedPage.objects.create(run=run, number=number, cursor=str(number), listed=staged.listed_ids, body=body)
     with transaction.atomic():
-        done = member_swap.swap_members(run)
+        done = swapping.swap_members(run)
         SyncRun.objects.filter(pk=run.pk).update(state=SyncRun.State.DONE, finished_at=database_now())
         StagedPage.objects.filter(run=run).delete()
-    member_swap.tidy_search_index(done)
+    swapping.tidy_search_index(done)
     Group.objects.bulk_create(
         Group(**group, name_key=fold(group["membergroup_name"]), member_count=count // people.GROUPS)
         for group in people.groups()

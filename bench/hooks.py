@@ -13,9 +13,9 @@ from bench.doors import PLENTY
 from bench.figures import Figure, ms, percentile
 from bench.ground import Ground, say
 from portal.base.timers.clock import database_now
-from portal.domain.mirror import sync_schedule, tasks
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import MirrorState
+from portal.domain.events import MirrorKind
+from portal.domain.sync import schedule, tasks
+from portal.domain.sync.models import MirrorState
 from portal.webhooks.models import Webhook
 from portal.webhooks.processing import SECONDS_PER_READING
 from tests.support.browser import Browser
@@ -179,6 +179,6 @@ def listening(customer: Customer) -> None:
 
 def _loaded(customer: Customer) -> None:
     with customer.scope():
-        sync_schedule.schedule_all(customer.tenant)
+        schedule.schedule_all(customer.tenant)
         until(lambda: not MirrorState.objects.filter(due_at__lte=database_now()).exists(), 120, saying="all is read")
         MirrorState.objects.filter(kind=MirrorKind.RIGHTS).update(due_at=None)

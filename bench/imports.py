@@ -15,12 +15,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from bench import people
 from bench.figures import Figure
 from bench.ground import Ground, child_environment, say
+from portal.domain.events import MirrorKind
 from portal.domain.intents.recording import Requester
 from portal.domain.jobs import actions as job_actions
-from portal.domain.jobs.models import Job, Row
-from portal.domain.jobs.states import JobState, RowState
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import MirrorState
+from portal.domain.jobs.models import Job, JobState, Row, RowState
+from portal.domain.sync.models import MirrorState
 from portal.imports import actions
 from stack.paths import PYTHON, ROOT
 from tenants.scope import tenant_scope
@@ -91,15 +90,15 @@ def calls(ground: Ground) -> list[Figure]:
 
 
 def _synced(customer: Any) -> None:
-    from portal.domain.mirror import sync_schedule
+    from portal.domain.sync import schedule
 
-    sync_schedule.schedule_all(customer.tenant)
+    schedule.schedule_all(customer.tenant)
     MirrorState.objects.filter(kind=MirrorKind.RIGHTS).update(due_at=None)
     until(lambda: MirrorState.objects.filter(kind=MirrorKind.MEMBERS, as_of__isnull=False).exists(), 60)
 
 
 def _groups(customer: Any) -> list[str]:
-    from portal.domain.mirror.models import Group
+    from portal.domain.people.models import Group
 
     return list(Group.objects.values_list("membergroup_id", flat=True))
 

@@ -12,11 +12,12 @@ from bench import records
 from bench.figures import Figure, ms, percentile
 from bench.ground import Ground, say
 from portal.base.ui.tables import keyset
-from portal.domain.mirror import log_search
-from portal.domain.mirror.log_search import RecordFilter
-from portal.domain.mirror.models import History
+from portal.domain.history import search
+from portal.domain.history.models import History
+from portal.domain.history.search import RecordFilter
 from portal.domain.visits.days import Day
-from portal.logs import door_hours, person_timeline
+from portal.logs import days as log_days
+from portal.logs import person_timeline
 from portal.logs.days import LogDay
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
@@ -142,14 +143,10 @@ def _findings(*tenants: Tenant) -> list[tuple[str, Callable[[Tenant], object]]]:
     places = {tenant.pk: _place(tenant) for tenant in tenants}
 
     def beyond(tenant: Tenant) -> object:
-        return log_search.load_records(
-            keyset.load_page(log_search.search_rows(), _ORDER, 50, after=places[tenant.pk]).rows
-        )
+        return search.load_records(keyset.load_page(search.search_rows(), _ORDER, 50, after=places[tenant.pk]).rows)
 
     def found(case: Case) -> Callable[[Tenant], object]:
-        return lambda _tenant: log_search.load_records(
-            log_search.filter_records(log_search.search_rows(), case.wanted)[:50]
-        )
+        return lambda _tenant: search.load_records(search.filter_records(search.search_rows(), case.wanted)[:50])
 
     days = [("a door's day", _door_day), ("a person's day", _person_day)]
     return [*((case.name, found(case)) for case in CASES), (f"page {_DEEP:,}", beyond), *days]
@@ -163,8 +160,8 @@ def _yesterday() -> LogDay:
 def _door_day(tenant: Tenant) -> object:
     """Run the queries for yesterday on the page of a door."""
     words, day = tenant.environment.catalogue, _yesterday()
-    rows = door_hours.records_at_door(History.objects.all(), records.RARE_DOOR, day)
-    return door_hours.count_hours(rows, day, words, str), door_hours.attention_records(rows, words)
+    rows = log_days.records_at_door(History.objects.all(), records.RARE_DOOR, day)
+    return log_days.count_hours(rows, day, words, str), log_days.attention_records(rows, words)
 
 
 def _person_day(_tenant: Tenant) -> object:
@@ -178,8 +175,8 @@ def _person_day(_tenant: Tenant) -> object:
 def _place(tenant: Tenant) -> str:
     """Return where the thousandth page begins, or the middle of a shorter log."""
     with tenant_scope(tenant):
-        before = min(50 * (_DEEP - 1), log_search.search_rows().count() // 2)
-        row = log_search.search_rows()[before - 1]
+        before = min(50 * (_DEEP - 1), search.search_rows().count() // 2)
+        row = search.search_rows()[before - 1]
         return keyset.Cursor(row.at, row.id, before).dump(_ORDER)
 
 

@@ -31,14 +31,14 @@ def main(kind: str, area_id: str, tenant_id: str, user_id: str) -> None:
     from django.utils import timezone
 
     from portal.base.ui.times import local
-    from portal.reports import periods
+    from portal.reports import content
     from portal.reports.models import Report
     from tenants.models import Tenant
     from tenants.scope import tenant_scope
 
     now = timezone.now()
     today = local(now).date()
-    since, _midnight = periods.period_of_days(today - timedelta(days=364), today)
+    since, _midnight = content.period_of_days(today - timedelta(days=364), today)
     with tenant_scope(Tenant.objects.get(pk=tenant_id)):
         choices = {"area": area_id, "area_name": "Bench"} if area_id else {}
         told = {"kind": kind, "choices": choices, "language": "en", "since": since, "until": now, "due_at": now}
@@ -64,18 +64,18 @@ def _beside(report: "Report") -> dict[str, Any]:
 
 def _made(report: "Report", before: float) -> dict[str, Any]:
     """Return the seconds and memory of creating the report as a worker does, and of writing its files."""
-    from portal.reports import creating, pdf_writing, workbook_writing
+    from portal.reports import report_files, report_worker
     from portal.reports.content import ReportHead
     from portal.reports.kinds import KINDS
 
     memory, answer = _Memory(before), {"id": report.pk}
-    answer["made"], _nothing = _timed(lambda: creating.create(report.pk))
+    answer["made"], _nothing = _timed(lambda: report_worker.create(report.pk))
     answer["made_memory"] = memory.growth
     report.refresh_from_db()
     assert report.head is not None, report.trouble or "not made"
     head, said = ReportHead.from_json(report.head), {"tenant": str(report.tenant), "made": "Bench"}
     lines = list(KINDS[report.kind].create_content(report).lines)
-    for form, write in (("pdf", pdf_writing.draw_pdf), ("xlsx", workbook_writing.write_workbook)):
+    for form, write in (("pdf", report_files.draw_pdf), ("xlsx", report_files.write_workbook)):
         memory = _Memory()
         answer[form], file = _timed(lambda write=write: write(head, iter(lines), **said))
         size = len(file) if isinstance(file, bytes) else file.seek(0, os.SEEK_END)
@@ -85,7 +85,7 @@ def _made(report: "Report", before: float) -> dict[str, Any]:
 
 def _plain(report: "Report") -> tuple[str, dict[str, Any]]:
     """Return a statement that counts the records which the report reads, and its values."""
-    from portal.domain.mirror.models import Area
+    from portal.domain.places.models import Area
 
     area_id = report.choices.get("area", "")
     areas = Area.objects.filter(area_id=area_id) if area_id else Area.objects.all()

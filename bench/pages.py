@@ -9,7 +9,7 @@ from bench.beside import LARGE
 from bench.figures import Figure, ms, percentile
 from bench.ground import SMALL, Ground, say
 from portal.base.ui.tables import keyset
-from portal.domain.mirror import queries
+from portal.domain.people import queries
 from tenants.scope import tenant_scope
 
 OURS, ADMIN = f"/t/{LARGE}/members/", "/admin/mirror/member/"

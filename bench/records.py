@@ -13,10 +13,12 @@ import psycopg
 
 from bench.ground import Ground
 from portal.base.timers.clock import database_now
-from portal.domain.mirror import log_partitions, log_search
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import Area, Member, MirrorState, PassController
-from portal.domain.mirror.text_folding import fold
+from portal.domain.events import MirrorKind
+from portal.domain.history import partitions, search
+from portal.domain.people.models import Member
+from portal.domain.people.text_folding import fold
+from portal.domain.places.models import Area, PassController
+from portal.domain.sync.models import MirrorState
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
 
@@ -53,7 +55,7 @@ def lay(ground: Ground, counts: dict[int, int]) -> None:
     now = database_now()
     first = min(now, *(now - timedelta(days=30 * number) for number in range(MONTHS)))
     moments = [first + timedelta(days=number) for number in range((now - first).days + 1)]
-    log_partitions.ensure_partitions(moments)
+    partitions.ensure_partitions(moments)
     with psycopg.connect(ground.house.owner_url, autocommit=True) as direct:
         direct.execute("SET portal.across = 'on'")
         direct.execute(_SHAPE)
@@ -70,7 +72,7 @@ def lay(ground: Ground, counts: dict[int, int]) -> None:
             ]
             list(threads.map(lambda each: _fill(*each), work))
         direct.execute("SELECT setval('mirror_history_number', (SELECT max(id) + 1 FROM mirror_history))")
-        for table in log_partitions.TABLES:
+        for table in partitions.TABLES:
             direct.execute(f"VACUUM ANALYZE {table}")
 
 
@@ -79,7 +81,7 @@ def detached(direct: psycopg.Connection[Any]) -> Iterator[list[Part]]:
     """Detach the months from the log without their indexes, and attach them again with new ones."""
     found = direct.execute(_PARTS).fetchall()
     parts = [Part(name[-7:], bounds) for name, bounds in found]
-    for part, table in itertools.product(parts, log_partitions.TABLES):
+    for part, table in itertools.product(parts, partitions.TABLES):
         direct.execute(f"ALTER TABLE {table} DETACH PARTITION {part.name(table)}")
         for index, constraint in direct.execute(_INDEXES, [part.name(table)]).fetchall():
             gone = (
@@ -88,7 +90,7 @@ def detached(direct: psycopg.Connection[Any]) -> Iterator[list[Part]]:
             direct.execute(gone)
     yield parts
     direct.execute("SET maintenance_work_mem = '400MB'")
-    for part, table in itertools.product(parts, log_partitions.TABLES):
+    for part, table in itertools.product(parts, partitions.TABLES):
         direct.execute(f"ALTER TABLE {table} ATTACH PARTITION {part.name(table)} {part.bounds}")
 
 
@@ -128,7 +130,7 @@ def _shape(direct: psycopg.Connection[Any], tenant_id: int, count: int) -> None:
     with direct.cursor().copy(f"COPY bench_shape (tenant_id, k, pieces, {', '.join(_COLUMNS)}) FROM STDIN") as copy:
         for number in range(count):
             record = _rare() if number == 0 else _record(chance)
-            said, pieces = log_search.search_entry_of(tenant_id, record)
+            said, pieces = search.search_entry_of(tenant_id, record)
             values = {**record, "said_key": said}
             copy.write_row([tenant_id, number, pieces, *(values[name] for name in _COLUMNS)])
 

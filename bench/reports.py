@@ -10,7 +10,7 @@ from bench import areas, records
 from bench.figures import Figure, ms, percentile
 from bench.ground import Ground, child_environment, say
 from bench.logs import laid
-from portal.domain.mirror.models import Area
+from portal.domain.places.models import Area
 from stack.paths import PYTHON, ROOT
 from tenants.models import Tenant
 from tenants.scope import tenant_scope

@@ -13,9 +13,11 @@ import psycopg
 from bench.figures import Figure
 from bench.ground import Ground, say
 from portal.base.timers.clock import database_now
-from portal.domain.mirror import tasks
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import Guest, History, Member, MirrorState
+from portal.domain.events import MirrorKind
+from portal.domain.history.models import History
+from portal.domain.people.models import Guest, Member
+from portal.domain.sync import tasks
+from portal.domain.sync.models import MirrorState
 from stack.paths import PYTHON, ROOT
 from tenants.models import Connection, ServiceEnvironment, Tenant, TenantModel
 from tenants.scope import tenant_scope

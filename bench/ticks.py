@@ -7,12 +7,12 @@ from datetime import timedelta
 
 from bench.figures import Figure
 from bench.ground import Ground, say
-from portal.base.timers import lag
+from portal.base.timers import timer_registry
 from portal.base.timers.clock import ClockTime, database_now
 from portal.domain.alerts.models import Alert, Severity, Watch
-from portal.domain.mirror import sync_schedule
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import MirrorState
+from portal.domain.events import MirrorKind
+from portal.domain.sync import schedule
+from portal.domain.sync.models import MirrorState
 from tenants.models import Connection, Tenant
 from tenants.scope import across_tenants
 from tests.support.house import Process
@@ -31,7 +31,7 @@ def tick(ground: Ground) -> list[Figure]:
             MirrorState(tenant_id=pk, kind=MirrorKind.MEMBERS, due_at=now) for pk in ids
         )
         started = time.perf_counter()
-        rung = sync_schedule.check_due()
+        rung = schedule.check_due()
         took = time.perf_counter() - started
         MirrorState.objects_across_tenants.filter(tenant__in=ids).update(due_at=None)
     if rung < count:
@@ -70,7 +70,7 @@ def _seconds(done: Callable[[], bool]) -> float:
     started, said = time.perf_counter(), 5.0
     while not done():
         if time.perf_counter() - started > said:
-            late = next(each for each in lag.lags() if each.name == "alerts")
+            late = next(each for each in timer_registry.lags() if each.name == "alerts")
             say(f"  lag {late.seconds:.0f} s")
             said += 5
         if time.perf_counter() - started > _MOST:

@@ -5,12 +5,13 @@ import time
 from bench.figures import Figure, ms, percentile
 from bench.ground import Ground, say
 from bench.syncs import serving, tenant_of
+from portal.base.timers.celery_app import enqueue
 from portal.base.timers.clock import ClockTime, database_now
-from portal.base.timers.task_queue import enqueue
 from portal.domain.budget.priorities import Priority
-from portal.domain.mirror import single_reads
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import Member, MirrorState
+from portal.domain.events import MirrorKind
+from portal.domain.people.models import Member
+from portal.domain.sync import single_reads
+from portal.domain.sync.models import MirrorState
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
 
@@ -53,7 +54,7 @@ def _reads(tenant: Tenant, first: int, *, trickle: bool) -> tuple[list[float], i
         if trickle:
             now = ClockTime()
             MirrorState.objects.filter(kind=MirrorKind.RIGHTS, lease=None).update(due_at=now, rung_at=now)
-            enqueue("portal.domain.mirror.tasks.sync", [(tenant.pk,)])
+            enqueue("portal.domain.sync.tasks.sync", [(tenant.pk,)])
         started = time.perf_counter()
         single_reads.read_member(tenant.connection, f"t{4_999 - number}", Priority.PEOPLE)
         took.append(time.perf_counter() - started)

@@ -9,10 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 from bench.figures import Figure, ms, percentile
 from bench.ground import Ground, say
 from portal.base.timers.clock import database_now
-from portal.domain.mirror.models import PassController
+from portal.domain.places.models import PassController
 from portal.rollcall.models import How, Listed, RollCall
-from tests.support.boards import building, hour
 from tests.support.browser import Browser
+from tests.support.door_boards import building, hour
 from tests.support.stage import Customer
 
 DOORS, VIEWERS = 100, 20

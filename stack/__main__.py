@@ -9,11 +9,9 @@ from types import FrameType
 
 from stack import assets, docs, messages
 from stack.checks import check, fix
-from stack.demo_manage import manage
-from stack.demo_running import demo
+from stack.demo.running import demo, manage
 from stack.processes import die_with_parent, reaper
-from stack.sandbox import run_sandbox
-from stack.services import run
+from stack.services import run, run_sandbox
 from stack.testing import KINDS, test
 
 

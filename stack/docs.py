@@ -19,7 +19,7 @@ def generate() -> dict[Path, str]:
     cases = _run("-m", "tests.support.contract_cases")
     return {
         operations: _TABLE.sub(lambda _: rows, operations.read_text(encoding="utf-8")),
-        ROOT / "docs" / "configuration.md": _run("-m", "portal.site.variables"),
+        ROOT / "docs" / "configuration.md": _run("-m", "portal.site.env"),
         ROOT / "docs" / "openapi.json": _run("-m", "accessapi", "openapi"),
         ROOT / "docs" / "service.md": _run("sandbox/manage.py", "describe", given=cases),
     }

@@ -1,6 +1,7 @@
 """The database and the broker for one run, and the environment with their addresses."""
 
 import contextlib
+import hashlib
 import os
 import secrets
 import shutil
@@ -8,15 +9,82 @@ import signal
 import tempfile
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 from psycopg import sql
 
-from stack import assets, migrated_databases, postgres, postgres_account, valkey
-from stack.paths import ROOT, RUN, private_folder
-from stack.processes import spawn, stop
+from stack import assets, postgres, valkey
+from stack.paths import PYTHON, ROOT, RUN, private_folder
+from stack.processes import Account, check_port_is_free, spawn, stop
+
+#: Sites with migrations: the command, the variables with the database addresses of the program and of its owner, and
+#: the folders.
+MIGRATED_SITES = {
+    "portal": ("manage.py", ("DATABASE_URL", "DATABASE_OWNER_URL"), ("tenants", "portal")),
+    "sandbox": ("sandbox/manage.py", ("SANDBOX_DATABASE_URL", "SANDBOX_DATABASE_URL"), ("sandbox",)),
+}
+# Sources of the migrated database apart from migrations.
+_GRANTS, _ROLES = ROOT / "tenants/postgresql/grants.py", ROOT / "stack" / "postgres.py"
+_MIGRATE = [PYTHON, "-m", "tests.support.databases"]
+# Compiles all tests, which otherwise each process of a run would do.
+_COMPILE = [PYTHON, "-m", "pytest", "--collect-only", "-q", "-q"]
+
+
+def database_name(site: str) -> str:
+    """Return the name of the migrated database of "portal" or "sandbox"."""
+    return f"{site}_migrated_{_fingerprint(site)}"
+
+
+def prepare_cluster(home: Path, template: Path, account: Account | None, env: dict[str, str]) -> Path:
+    """Return the cluster of `home` with both databases; created from `template` if the migrations have changed."""
+    kept = home / f"migrated-{database_name('portal')}-{database_name('sandbox')}"
+    if not kept.is_dir():
+        beside = postgres.copy(home, template, f"migrating.{os.getpid()}", account)
+        try:
+            _migrate(home, beside, account, env)
+            former = list(home.glob("migrated-*"))
+            beside.rename(kept)
+            for each in former:
+                shutil.rmtree(each, ignore_errors=True)
+        except OSError:  # another run was quicker: use its cluster
+            if not kept.is_dir():
+                raise
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
+    return kept
+
+
+def _migrate(home: Path, made: Path, account: Account | None, env: dict[str, str]) -> None:
+    log = home / f"{made.name}.log"
+    try:
+        with postgres.running(home, made, account, log=log, without_durability=True) as addresses:
+            # Settings need a broker address; nothing connects.
+            given = env | addresses | {"REDIS_URL": "redis://127.0.0.1:1/0"}
+            children = [spawn(each, env=given, cwd=ROOT, log=log) for each in (_MIGRATE, _COMPILE)]
+            try:
+                if children[0].wait():
+                    raise SystemExit(f"the tests' databases could not be migrated:\n{log.read_text(errors='replace')}")
+                children[1].wait()  # the run reports problems of the tests again
+            finally:
+                for child in children:
+                    stop(child)
+    finally:
+        log.unlink(missing_ok=True)
+
+
+@cache
+def _fingerprint(site: str) -> str:
+    """Return a digest of the migrated database's sources: our migrations, grants and roles, and others' versions."""
+    *_, folders = MIGRATED_SITES[site]
+    files = sorted(path for folder in folders for path in (ROOT / folder).rglob("migrations/*.py"))
+    told = hashlib.sha256()
+    for path in (*files, _GRANTS, _ROLES, ROOT / "requirements" / "base.txt"):
+        told.update(f"{path.relative_to(ROOT)}\n".encode() + path.read_bytes())
+    return told.hexdigest()[:12]
+
 
 _TEMPLATE = "template-18-4"
 #: The variable says that the PostgreSQL server is deleted at the end, so its databases need not be dropped.
@@ -72,11 +140,11 @@ def temporary_databases(tests: Mapping[str, str] | None = None) -> Iterator[tupl
         if given := os.environ.get("DATABASE_URL"):
             yield dict(os.environ) | given_database_urls(given), folder
             return
-        who = postgres_account.unprivileged_account()
-        home = postgres_account.create_home(RUN, who)
+        who = postgres.unprivileged_account()
+        home = postgres.create_home(RUN, who)
         template = postgres.create(home, _TEMPLATE, who)
         if tests is not None:
-            template = migrated_databases.prepare_cluster(home, template, who, dict(os.environ) | dict(tests))
+            template = prepare_cluster(home, template, who, dict(os.environ) | dict(tests))
         cluster = postgres.copy(home, template, folder.name + ".cluster", who)
         stack.callback(shutil.rmtree, cluster, ignore_errors=True)
         log = folder / "postgres.log"
@@ -138,3 +206,18 @@ def run_in_parallel(commands: Sequence[Sequence[str]], env: Mapping[str, str], l
     for command, log, child in children:
         if code := child.wait():
             raise SystemExit(f"{' '.join(command[1:3])} ended with code {code}:\n{log.read_text(errors='replace')}")
+
+
+def run_sandbox(*, port: int, tenants: int, members: int, seed: int) -> int:
+    """Serve the sandbox until interrupted. It prepares its database and prints its address."""
+    if port:
+        check_port_is_free(port, "SANDBOX_PORT")
+    with temporary_databases() as (env, _):
+        command = [PYTHON, "sandbox/manage.py", "serve", "--port", str(port), "--tenants", str(tenants)]
+        child = spawn([*command, "--members", str(members), "--seed", str(seed)], env=env, cwd=ROOT)
+        try:
+            return child.wait()
+        except KeyboardInterrupt:
+            return 0
+        finally:
+            stop(child)

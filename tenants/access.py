@@ -22,11 +22,10 @@ from django.utils.translation import gettext as _
 from django_htmx.middleware import HtmxDetails
 
 from tenants import interrupted_requests, roles
-from tenants.compiled_queries import CompiledQuery
 from tenants.duplicate_posts import respond_once
-from tenants.landing import first_page_of
 from tenants.models import Staff, SupportSession, Tenant, User
 from tenants.pending_commands import PendingCommand
+from tenants.postgresql.compiled_queries import CompiledQuery
 from tenants.reauthentication import (
     SAFE_METHODS,
     ProofRequired,
@@ -37,6 +36,30 @@ from tenants.reauthentication import (
 )
 from tenants.roles import REQUIREMENTS, Permission, Proof, Role
 from tenants.scope import across_tenants, tenant_scope
+
+FirstPage = Callable[[str, frozenset[Permission]], str]
+
+
+def _tenant_address(slug: str, allowed: frozenset[Permission]) -> str:
+    return f"/t/{slug}/"
+
+
+_first_page: FirstPage = _tenant_address
+
+
+def register_first_page(first_page: FirstPage) -> None:
+    """Register `first_page(slug, permissions)`, which returns the address of the first page.
+
+    The site calls this once.
+    """
+    global _first_page
+    _first_page = first_page
+
+
+def first_page_of(tenant: Tenant, allowed: frozenset[Permission]) -> str:
+    """Return the address of the first page in the tenant for a person with these permissions."""
+    return _first_page(tenant.slug, allowed)
+
 
 View = Callable[..., HttpResponseBase]
 

@@ -7,9 +7,10 @@ class TenantsConfig(AppConfig):
     label = "tenants"
 
     def ready(self) -> None:
-        from tenants import database_grants, key_rotation
+        from tenants import key_rotation
+        from tenants.postgresql import grants
         from tenants.staff import account_events
 
         checks.register(key_rotation.check_vault_keys, checks.Tags.database)
-        checks.register(database_grants.check_site_role, checks.Tags.database)
+        checks.register(grants.check_site_role, checks.Tags.database)
         account_events.connect_signals()

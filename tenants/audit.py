@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 
 from tenants import client_addresses
 from tenants.models import AuditEntry, SupportSession, Tenant, User
-from tenants.wording import Sentence
+from tenants.sentences import Sentence
 
 # The site's own name in the audit log.
 PORTAL_ACTOR = "portal"

@@ -8,6 +8,7 @@ was sent by the client and proves nothing.
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -71,3 +72,23 @@ def _normalise(text: str) -> str:
         return ""
     mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
     return str(mapped or found)
+
+
+# Marks in a browser's User-Agent. Most browsers also claim to be Chrome or Safari, so these come last.
+_BROWSER_NAMES = {
+    "Edg": "Edge", "OPR": "Opera", "Firefox": "Firefox", "FxiOS": "Firefox", "CriOS": "Chrome",
+    "Chrome": "Chrome", "Version": "Safari",
+}  # fmt: skip
+_SYSTEMS = {
+    "iPhone": "iPhone", "iPad": "iPad", "Android": "Android", "CrOS": "ChromeOS", "Windows": "Windows",
+    "Mac OS X": "macOS", "Linux": "Linux",
+}  # fmt: skip
+
+
+def describe_browser(user_agent: str) -> str:
+    """Return "Firefox 140, Windows"; for an unknown browser, the first 60 characters as sent."""
+    system = next((name for mark, name in _SYSTEMS.items() if mark in user_agent), "")
+    for mark, name in _BROWSER_NAMES.items():
+        if version := re.search(rf"{mark}\w*/(\d{{1,6}})", user_agent):
+            return ", ".join(filter(None, (f"{name} {version[1]}", system)))
+    return user_agent[:60]

@@ -7,7 +7,7 @@ from django.utils.translation import get_language, override
 from tenants import mails
 from tenants.models import Staff, User, current_tenant
 from tenants.roles import Owner
-from tenants.wording import Sentence
+from tenants.sentences import Sentence
 
 LOOSENED, REQUESTED = "safety_loosened", "safety_asked"
 

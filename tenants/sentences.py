@@ -7,9 +7,15 @@ one sentence. Values that are counted are called `n`.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
+from django.db import models
 from django.utils.functional import Promise
+from django.utils.html import conditional_escape, format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 # Filled at start: sentences by their code, kinds of targets by the first part of a target's code, and actors in the
@@ -41,3 +47,113 @@ def _add(known: dict[str, Promise], more: Mapping[str, Promise]) -> None:
     if twice := known.keys() & more.keys():
         raise ValueError(f"Registered twice: {', '.join(sorted(twice))}.")
     known.update(more)
+
+
+MAX_VALUE_LENGTH = 200
+# Marks a stored text as code and values: no text that a person typed begins with it.
+_MARK = "\x1f"
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence that is not in any language yet. `values` are texts, numbers, and sentences.
+
+    As text it is in the active language. An unknown code is shown as the code, on a page in code type.
+    """
+
+    code: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_known(self) -> bool:
+        return self.code in TEXTS
+
+    def __str__(self) -> str:
+        values = dict(REPLACEMENT_NAMES) | dict(self.values)
+        try:
+            return str(TEXTS[self.code] % {name: _format_value(value) for name, value in values.items()})
+        except (KeyError, TypeError, ValueError):  # written by another version, with other codes or values
+            return self.code
+
+    def __html__(self) -> SafeString:
+        return conditional_escape(str(self)) if self.is_known else format_html("<code>{}</code>", self.code)
+
+    def with_names(self, **names: str) -> Sentence:
+        """Return the sentence with these names, also in the sentences within it. For one reader, not to be stored."""
+        within = {name: v.with_names(**names) if isinstance(v, Sentence) else v for name, v in self.values.items()}
+        return Sentence(self.code, within | names)
+
+    @property
+    def without_names(self) -> Sentence:
+        """Return the sentence without the names that will be deleted."""
+        kept = {name: value for name, value in self.values.items() if name not in REPLACEMENT_NAMES}
+        return Sentence(
+            self.code, {name: v.without_names if isinstance(v, Sentence) else v for name, v in kept.items()}
+        )
+
+
+def coded_sentence(code: str, **values: Any) -> Sentence:
+    """Return a sentence of `tenants.sentences` to store, with its values.
+
+    Numbers and sentences stay as they are; all others become texts.
+    """
+    return Sentence(code, {name: _storable_value(value) for name, value in values.items()})
+
+
+def render(text: Sentence | str) -> SafeString:
+    """Return a sentence as pages show it."""
+    return text.__html__() if isinstance(text, Sentence) else conditional_escape(text)
+
+
+if TYPE_CHECKING:
+    _Text = models.TextField[Sentence | str, Sentence | str]
+else:  # takes no parameters at run time
+    _Text = models.TextField
+
+
+class SentenceField(_Text):
+    """A field that stores a `Sentence` as code and values, and plain text unchanged. Reading returns the same type."""
+
+    def from_db_value(self, value: str | None, _expression: Any, _connection: Any) -> Sentence | str | None:
+        return _parse(value) if value is not None and value.startswith(_MARK) else value
+
+    def to_python(self, value: Any) -> Any:
+        return value if isinstance(value, Sentence) else super().to_python(value)
+
+    def get_prep_value(self, value: Any) -> Any:
+        if isinstance(value, Sentence):
+            return _MARK + json.dumps(_as_json(value), ensure_ascii=False)
+        return super().get_prep_value(value.lstrip(_MARK) if isinstance(value, str) else value)
+
+
+class _Number(int):
+    """A number that is shown with thousands separators as text; `%d` leaves it without."""
+
+    def __str__(self) -> str:
+        return f"{int(self):,}"
+
+
+def _format_value(value: Any) -> Any:
+    if isinstance(value, int):
+        return _Number(value)
+    return str(value) if isinstance(value, Sentence) else value
+
+
+def _storable_value(value: Any) -> Any:
+    return value if isinstance(value, int | Sentence) else str(value)[:MAX_VALUE_LENGTH]
+
+
+def _as_json(said: Sentence) -> list[Any]:
+    return [said.code, {name: _as_json(v) if isinstance(v, Sentence) else v for name, v in said.values.items()}]
+
+
+def _parse(value: str) -> Sentence:
+    said: Sentence = _from_json(json.loads(value.removeprefix(_MARK)))
+    return said
+
+
+def _from_json(kept: Any) -> Any:
+    if not isinstance(kept, list):
+        return kept
+    code, values = kept
+    return Sentence(code, {name: _from_json(value) for name, value in values.items()})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.utils.translation import gettext_lazy as _
 
-from tenants.connections.texts import REFUSALS
+from tenants.connections.words import REFUSALS
 from tenants.roles import ROLES
 from tenants.sentences import register_actors, register_sentences, register_targets
 

@@ -105,7 +105,7 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
     """Create the tests' database as a copy of the run's migrated one, by the role that owns its tables."""
     from django.db import connection
 
-    from tenants.database_grants import as_owner
+    from tenants.postgresql.grants import as_owner
 
     connection.settings_dict["TEST"]["TEMPLATE"] = databases.template("portal")
     with as_owner():

@@ -1,17 +1,23 @@
-"""The forms of alerts and of a rule."""
+"""The forms of alerts, rules, a person's own notification settings, recipients and web addresses."""
 
 from datetime import time
 from typing import Any
+from urllib.parse import urlsplit
 
 from django import forms
+from django.conf import settings
 from django.http import QueryDict
+from django.utils.translation import get_language, pgettext_lazy
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
 
-from portal.base.ui.edit_conflicts import ConflictForm
+from portal.base.ui.shown_values import ConflictForm
 from portal.domain.alerts.models import TEXT_MAX, Severity
 from portal.domain.alerts.rules import EffectiveRule, Hours
+from portal.domain.notifications.models import NAME_MAX, Audience, WebAddress, Wish
+from portal.domain.notifications.posting import HTTPS_PORT, is_refused_ip_address
+from tenants.models import Staff
+from tenants.roles import TENANT_ROLES, Permission, find_role
 
 DAYS = [
     (0, _("Monday")),
@@ -88,3 +94,107 @@ class RuleForm(ConflictForm, forms.Form):
         hours = Hours(tuple(said["days"]), said["begin"], said["end"]) if said["days"] else None
         values = {each.name: said[each.name] for each in self.rule.kind.all_settings}
         return EffectiveRule(self.rule.kind, said["is_on"], Severity(said["severity"]), values, hours)
+
+
+_SEVERITY_CHOICES = (
+    (0, _("None")),
+    (3, _("Alarms")),
+    (2, _("Alarms and warnings")),
+    (1, pgettext_lazy("alerts", "All")),
+)
+_URL_MAX = 1000
+
+
+class NotificationForm(forms.Form):
+    """The alerts that a person gets by e-mail, and the hours without e-mail."""
+
+    least = forms.TypedChoiceField(label=_("E-mail for"), choices=_SEVERITY_CHOICES, coerce=int)
+    days = forms.TypedMultipleChoiceField(
+        label=_("No e-mail on these days (none: always send)"),
+        choices=DAYS,
+        coerce=int,
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
+    begin = forms.TimeField(label=pgettext_lazy("hours", "From"), required=False)
+    end = forms.TimeField(label=pgettext_lazy("hours", "Until"), required=False)
+
+    def __init__(self, wish: Wish | None, least: int, data: QueryDict | None = None) -> None:
+        hours = Hours.of(wish.hours) if wish else None
+        shown: dict[str, Any] = {"least": wish.least if wish else least}
+        if hours is not None:
+            shown |= {"days": list(hours.days), "begin": hours.begin, "end": hours.end}
+        super().__init__(data, initial=shown)
+        for name in ("begin", "end"):
+            self.fields[name].widget.input_type = "time"
+
+    def clean(self) -> dict[str, Any]:
+        found = super().clean() or {}
+        days, begin, end = (found.get(name) for name in ("days", "begin", "end"))
+        if days and not (isinstance(begin, time) and isinstance(end, time)):
+            self.add_error("days", _t("Enter from when until when on these days."))
+        elif days and begin == end:
+            self.add_error("end", _t("Enter another time than the first."))
+        return found
+
+    @property
+    def hours(self) -> Hours | None:
+        said = self.cleaned_data
+        return Hours(tuple(said["days"]), said["begin"], said["end"]) if said["days"] else None
+
+
+class RecipientsForm(ConflictForm, forms.Form):
+    """The roles and people that a rule's alerts can be sent to."""
+
+    def __init__(self, audience: Audience | None, data: QueryDict | None = None) -> None:
+        shown = {"roles": audience.roles, "people": audience.people} if audience else {}
+        super().__init__(data, initial=shown)
+        named = [each for each in TENANT_ROLES if Permission.ALERTS_VIEW in each.permissions]
+        roles = [(each.name, each.title) for each in named]
+        staff = Staff.objects.filter(is_active=True, user__is_active=True).select_related("user").order_by("user__name")
+        seen = [each for each in staff if Permission.ALERTS_VIEW in find_role(each.role).permissions]
+        people = [(each.user_id, str(each.user)) for each in seen]
+        several = forms.CheckboxSelectMultiple
+        refused = {"invalid_choice": _t("Choose roles and people from the list. Nothing was changed.")}
+        self.fields["roles"] = forms.MultipleChoiceField(
+            label=_t("Roles"), choices=roles, required=False, widget=several, error_messages=refused
+        )
+        self.fields["people"] = forms.TypedMultipleChoiceField(
+            label=_t("People"), choices=people, coerce=int, required=False, widget=several, error_messages=refused
+        )
+
+    @classmethod
+    def of(cls, kind: str, data: QueryDict | None = None) -> "RecipientsForm":
+        """Return the form with a rule's saved recipients."""
+        return cls(Audience.objects.filter(kind=kind).first(), data)
+
+
+class AddressForm(forms.Form):
+    """A new web address: its URL, format, and the severity of its alerts."""
+
+    name = forms.CharField(label=pgettext_lazy("web address", "Name"), max_length=NAME_MAX)
+    url = forms.CharField(
+        label=_("Web address"), max_length=_URL_MAX, help_text=_("An https address that takes messages as JSON.")
+    )
+    shape = forms.ChoiceField(label=pgettext_lazy("web address", "Format"), choices=WebAddress.Shape.choices)
+    least = forms.TypedChoiceField(
+        label=pgettext_lazy("web address", "Alerts"), choices=_SEVERITY_CHOICES[1:], coerce=int, initial=2
+    )
+    language = forms.ChoiceField(label=_("Language"), choices=settings.LANGUAGES, initial=get_language)
+
+    def clean_url(self) -> str:
+        """Return the address. Rejects schemes other than https, sign-in data, and IP addresses of closed networks."""
+        url = str(self.cleaned_data["url"]).strip()
+        try:
+            parts = urlsplit(url)
+            plain = parts.scheme == "https" and parts.hostname and parts.port != 0 and not parts.fragment
+        except ValueError:
+            plain = False
+        if not plain or parts.username is not None or not url.isascii() or not url.isprintable() or " " in url:
+            raise forms.ValidationError(_t("Enter an address that begins with https://, without sign-in data."))
+        port = parts.port or HTTPS_PORT
+        if port != HTTPS_PORT and not settings.ALERT_NETWORKS:
+            raise forms.ValidationError(_t("Alerts are sent to port 443 only. Remove the port from the address."))
+        if is_refused_ip_address(parts.hostname or "", port):
+            raise forms.ValidationError(_t("The portal does not send to this network."))
+        return url

@@ -1,4 +1,4 @@
-"""Views of alerts: the list, one alert and its actions, and the rules."""
+"""Views of alerts, their rules and recipients, a person's own settings, and web addresses."""
 
 from collections.abc import Callable
 from functools import partial
@@ -11,23 +11,24 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from portal.alerts.forms import NoteForm, RuleForm
-from portal.alerts.lists import Alerts, severity, state_text
-from portal.alerts.notification_forms import RecipientsForm
-from portal.alerts.records import AlertRecords
+from portal.alerts.forms import AddressForm, NoteForm, NotificationForm, RecipientsForm, RuleForm
+from portal.alerts.lists import AlertRecords, Alerts, severity, state_text
 from portal.base.ui import live_updates
 from portal.base.ui.url_lookup import get_row_or_404
 from portal.domain.alerts import actions
+from portal.domain.alerts.actions import try_rule
 from portal.domain.alerts.kinds import KINDS
 from portal.domain.alerts.models import Alert, AlertNote, Rule
 from portal.domain.alerts.rules import load_rules, rule_of
-from portal.domain.alerts.texts import AlertTexts
-from portal.domain.alerts.trial import try_rule
+from portal.domain.alerts.words import AlertTexts
 from portal.domain.intents.recording import Requester
-from portal.domain.notifications.models import Telling
-from portal.domain.safety.feedback import change_with_feedback
+from portal.domain.notifications import actions as notification_actions
+from portal.domain.notifications.actions import mask_url
+from portal.domain.notifications.models import Telling, WebAddress, Wish
+from portal.domain.notifications.sending import default_min_severity
+from portal.domain.safety.changing import change_with_feedback
 from tenants import interrupted_requests
-from tenants.access import TenantRequest, tenant_view
+from tenants.access import AccessDenied, TenantRequest, tenant_view
 from tenants.roles import Permission
 
 # The most notes, and the most notifications, on an alert's page.
@@ -163,3 +164,110 @@ def rule(request: TenantRequest, watched: str) -> HttpResponseBase:
         elif context["may_try"]:
             context["tried"] = try_rule(request.tenant, form.rule_values)
     return render(request, "alerts/rule.html", context)
+
+
+# The number of newest notifications on an address's page.
+_MAX_ADDRESS_TELLINGS = 20
+
+
+@tenant_view(Permission.ALERTS_VIEW, methods=["GET", "POST"])
+def own_settings(request: TenantRequest) -> HttpResponseBase:
+    """Show and save a person's e-mail settings. Browser notifications are requested by the page."""
+    kept = Wish.objects.filter(user=request.user).first()
+    form = NotificationForm(kept, default_min_severity(request.access.role.name), request.POST or None)
+    if form.is_valid():
+        if request.access.support_session:
+            raise AccessDenied(_("In a support session you get no e-mail about alerts."))
+        notification_actions.save_preferences(
+            min_severity=form.cleaned_data["least"], hours=form.hours, by=Requester.from_request(request)
+        )
+        messages.success(request, _("Notifications saved."))
+        return redirect("alerts:notify", request.tenant.slug)
+    may_manage = request.access.can(Permission.ALERTS_MANAGE)
+    return render(request, "alerts/notify.html", {"form": form, "may_manage": may_manage})
+
+
+@tenant_view(Permission.ALERTS_MANAGE, methods=["POST"])
+def recipients(request: TenantRequest, watched: str) -> HttpResponseBase:
+    """Save the recipients of a rule's alerts."""
+    if watched not in KINDS:
+        raise Http404
+    form = RecipientsForm.of(watched, request.POST)
+    if form.is_valid():
+        wanted = partial(
+            notification_actions.change_recipients,
+            **form.cleaned_data,
+            kind=KINDS[watched],
+            by=Requester.from_request(request),
+        )
+        if change_with_feedback(request, wanted, _("Recipients saved."), form):
+            return redirect("alerts:rule", request.tenant.slug, watched)
+    rule = RuleForm(rule_of(KINDS[watched], Rule.objects.filter(kind=watched).first()))
+    return render(request, "alerts/rule.html", rule_context(request, rule, form))
+
+
+@tenant_view(Permission.ALERTS_MANAGE, methods=["GET", "POST"])
+def addresses(request: TenantRequest) -> HttpResponse:
+    """Show the tenant's web addresses and add another. Its secret is shown once, in the response."""
+    form = AddressForm(request.POST or None)
+    if form.is_valid():
+        try:
+            return _secret_page(
+                request, notification_actions.add_address(values=form.cleaned_data, by=Requester.from_request(request))
+            )
+        except notification_actions.AddressNotSaved:
+            most = {"most": notification_actions.MAX_ADDRESSES}
+            form.add_error("name", _("There is an address of this name, or there are %(most)s already.") % most)
+    rows = [(each, mask_url(each.url)) for each in WebAddress.objects.order_by("name")]
+    return render(request, "alerts/addresses.html", {"form": form, "rows": rows})
+
+
+def _secret_page(request: TenantRequest, row: WebAddress) -> HttpResponse:
+    return render(request, "alerts/address_secret.html", {"row": row, "value": row.secret})
+
+
+def _address_or_404(address_id: int) -> WebAddress:
+    return get_row_or_404(WebAddress.objects.all(), pk=address_id)
+
+
+@tenant_view(Permission.ALERTS_MANAGE)
+def address(request: TenantRequest, address_id: int) -> HttpResponse:
+    """Show one web address, masked, with its latest answers."""
+    row = _address_or_404(address_id)
+    last = Telling.objects.filter(address=row).select_related("alert").order_by("-pk")[:_MAX_ADDRESS_TELLINGS]
+    return render(request, "alerts/address.html", {"row": row, "shown": mask_url(row.url), "last": last})
+
+
+@tenant_view(Permission.ALERTS_MANAGE, methods=["POST"])
+def send_test(request: TenantRequest, address_id: int) -> HttpResponseBase:
+    """Request a test message to an address."""
+    try:
+        notification_actions.send_test(address=_address_or_404(address_id), by=Requester.from_request(request))
+        messages.success(request, _("Test requested. Reload this page to see the answer."))
+    except notification_actions.TooManyTests:
+        text = _("No test was sent. %(most)d tests in %(minutes)d minutes is the limit. Try again later.")
+        messages.error(
+            request, text % {"most": notification_actions.MAX_TESTS, "minutes": notification_actions.TEST_SECONDS // 60}
+        )
+    return redirect("alerts:address", request.tenant.slug, address_id)
+
+
+@tenant_view(Permission.ALERTS_MANAGE, methods=["POST"])
+def renew_secret(request: TenantRequest, address_id: int) -> HttpResponse:
+    """Create a new secret, which is shown once."""
+    return _secret_page(
+        request,
+        notification_actions.renew_secret(address=_address_or_404(address_id), by=Requester.from_request(request)),
+    )
+
+
+@tenant_view(Permission.ALERTS_MANAGE, methods=["POST"])
+def remove_address(request: TenantRequest, address_id: int) -> HttpResponseBase:
+    """Delete a web address with its sent notifications."""
+    found = _address_or_404(address_id)
+    change_with_feedback(
+        request,
+        partial(notification_actions.remove_address, address=found, by=Requester.from_request(request)),
+        _("Web address removed."),
+    )
+    return redirect("alerts:addresses", request.tenant.slug)

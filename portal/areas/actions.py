@@ -10,19 +10,19 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
-from portal.areas import edit_jobs, merging
+from portal.areas import jobs, merging
 from portal.areas.merging import AccessEdit, EditDecision, EditKind, EditResult
 from portal.base.timers.clock import database_now
 from portal.domain.intents.actions import Requester
 from portal.domain.intents.models import target_of
 from portal.domain.jobs import actions
-from portal.domain.jobs.models import Job, Row
+from portal.domain.jobs.models import Job, JobState, Row, RowState
 from portal.domain.jobs.queries import with_problem_flags
-from portal.domain.jobs.states import JobState, RowState
-from portal.domain.mirror.models import Area, Member
+from portal.domain.people.models import Member
+from portal.domain.places.models import Area
 from tenants import audit
 from tenants.roles import Permission
-from tenants.wording import coded_sentence
+from tenants.sentences import coded_sentence
 
 RowValues = tuple[str, dict[str, Any], dict[str, Any]]
 
@@ -140,7 +140,7 @@ def undo(*, job: Job, by: Requester) -> Job | None:
     area = Area.objects.filter(area_id=job.options["area_id"]).first()
     if area is None or not can_be_undone(job):
         return None
-    trust = edit_jobs.max_age_of(job)
+    trust = jobs.max_age_of(job)
     plan = plan_undo(_changed_members(job), area.area_id, trust)
     return _prepare_job(area, EditKind.UNDO, plan, trust, {}, by, undo_of=job)
 
@@ -148,7 +148,7 @@ def undo(*, job: Job, by: Requester) -> Job | None:
 def edits_of(area: Area) -> QuerySet[Job]:
     """Return the edits of an area, each with whether it was undone already (`is_undone`)."""
     undone = Job.objects.filter(undo_of=OuterRef("pk")).exclude(state__in=[JobState.CHECKED, JobState.WAITING])
-    edits = Job.objects.filter(kind=edit_jobs.EDIT_KIND, options__area_id=area.area_id)
+    edits = Job.objects.filter(kind=jobs.EDIT_KIND, options__area_id=area.area_id)
     return with_problem_flags(edits).annotate(is_undone=Exists(undone))
 
 
@@ -201,7 +201,7 @@ def _prepare_job(
         "trust": int(trust.total_seconds()) // 60,
     }  # fmt: skip
     return actions.prepare(
-        kind=edit_jobs.EDIT_KIND,
+        kind=jobs.EDIT_KIND,
         by=by,
         rows=plan.rows,
         permission=Permission.RIGHTS_EDIT,

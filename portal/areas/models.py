@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from django.db import models
 
-from portal.domain.mirror.models import Member
+from portal.domain.people.models import Member
 from tenants.models import TenantModel
 
 # : In place of an area ID: rights to every area, or rights with an unknown mode.

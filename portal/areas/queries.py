@@ -1,4 +1,4 @@
-"""Queries for the pages of areas and for the preview of an edit."""
+"""Queries for the pages of areas, for the preview of an edit, and about rights that are not loaded."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -8,29 +8,112 @@ from urllib.parse import urlencode
 
 from django.db.models import Max, Min, OuterRef, Subquery
 from django.urls import reverse
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from portal.areas import actions, edit_jobs, rights_loading
+from portal.areas import actions, jobs
 from portal.areas.access_counts import AccessCount
 from portal.areas.merging import EditKind, EditResult
 from portal.base.ui.chips import Chip
 from portal.domain.budget import quota as budget
+from portal.domain.budget.quota import Quota
+from portal.domain.events import MirrorKind
+from portal.domain.history.models import History
 from portal.domain.intents.models import target_of
+from portal.domain.jobs import actions as job_actions
 from portal.domain.jobs import costs, kinds
 from portal.domain.jobs.lists import job_chip
-from portal.domain.jobs.models import Job
-from portal.domain.jobs.states import JobState
-from portal.domain.mirror import door_areas
-from portal.domain.mirror.freshness import freshness_for
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import Area, History, Member, PassController
+from portal.domain.jobs.models import Job, JobState
+from portal.domain.people.models import Member
+from portal.domain.places import queries
+from portal.domain.places.models import Area, PassController
 from portal.domain.rights import words
+from portal.domain.sync.freshness import freshness_for
 from tenants.access import TenantRequest
 from tenants.connections.service_clients import current_connection
 from tenants.models import AuditEntry
 from tenants.roles import Permission
-from tenants.wording import Sentence
+from tenants.sentences import Sentence
+
+
+@dataclass(frozen=True)
+class LoadedRights:
+    """The number of members with loaded rights, and the number of all members if their list is loaded."""
+
+    known: int
+    total: int
+    is_list_loaded: bool = True
+
+    @property
+    def missing(self) -> int:
+        return max(self.total - self.known, 0)
+
+    @property
+    def is_partial(self) -> bool:
+        """Return whether counts may be too low."""
+        return not self.is_list_loaded or self.missing > 0
+
+    @property
+    def missing_text(self) -> str:
+        """Return the note beside a count; empty when everything is loaded."""
+        if not self.is_list_loaded:
+            return _("list of members not loaded")
+        if not self.missing:
+            return ""
+        words = ngettext("rights of %(n)s member not loaded", "rights of %(n)s members not loaded", self.missing)
+        return words % {"n": _formatted(self.missing)}
+
+    def count_text(self, n: int, *, is_doubtful: bool = False) -> str:
+        """Return a number of members as text, as "at least" if some may be missing.
+
+        `is_doubtful` marks the number for another reason.
+        """
+        return _("at least %(n)s") % {"n": _formatted(n)} if self.is_partial or is_doubtful else _formatted(n)
+
+    def cell_value(self, n: int, *, is_doubtful: bool = False) -> int | str:
+        """Return the value of a table cell or file: the number, or a text if it is incomplete."""
+        return self.count_text(n, is_doubtful=True) if self.is_partial or is_doubtful else n
+
+    def summary(self, n: int | None = None) -> str:
+        """Return count and note in one text, for the head of a list and the last line of its file.
+
+        Empty when everything is loaded. Without `n`, only the note.
+        """
+        if not self.is_partial:
+            return ""
+        note = (
+            self.missing_text
+            if n is None
+            else _("%(count)s: %(note)s") % {"count": self.count_text(n), "note": self.missing_text}
+        )
+        return note[:1].upper() + note[1:]
+
+
+def _formatted(n: int) -> str:
+    return number_format(n, force_grouping=True)
+
+
+@dataclass(frozen=True)
+class LoadOffer:
+    """The cost of loading the missing rights, or the job that does it already."""
+
+    reads: int
+    cost: costs.Cost
+    running: Job | None
+
+    @property
+    def href(self) -> str:
+        return kinds.page_address(self.running) if self.running else ""
+
+
+def make_offer(loaded: LoadedRights, hour: Quota | None) -> LoadOffer | None:
+    """Return the offer to load missing rights; None if nothing is missing. `hour` is the remaining budget."""
+    if not loaded.missing:
+        return None
+    reads = min(loaded.missing, job_actions.MAX_JOB_ROWS)
+    return LoadOffer(reads, costs.cost_of_reads(reads, hour), jobs.running_load())
+
 
 CHANGES = 10
 
@@ -57,11 +140,10 @@ class ReadingTimes:
 
 def doors_of(areas: Iterable[Area], known: dict[str, PassController]) -> dict[str, list[AreaDoor]]:
     """Return the doors of each area by area_id, in the service's order."""
-    states = door_areas.service_states()
+    states = queries.service_states()
     return {
         area.area_id: [
-            AreaDoor(device_id, side, known.get(device_id))
-            for device_id, side in door_areas.doors_of_area(area, states)
+            AreaDoor(device_id, side, known.get(device_id)) for device_id, side in queries.doors_of_area(area, states)
         ]
         for area in areas
     }
@@ -75,7 +157,7 @@ def doors_by_id() -> dict[str, PassController]:
 
 
 def doors_of_area(area: Area) -> list[AreaDoor]:
-    ids = [device_id for device_id, _ in door_areas.doors_of_area(area, door_areas.service_states())]
+    ids = [device_id for device_id, _ in queries.doors_of_area(area, queries.service_states())]
     known = {door.device_id: door for door in PassController.objects.filter(device_id__in=ids)}
     return doors_of([area], known)[area.area_id]
 
@@ -139,33 +221,33 @@ def page_context(request: TenantRequest, area: Area) -> dict[str, Any]:
     }
 
 
-def loaded_rights(request: TenantRequest, number: int) -> rights_loading.LoadedRights:
+def loaded_rights(request: TenantRequest, number: int) -> LoadedRights:
     """Return how many of the tenant's members have loaded rights, which is `number`, and how many members there are."""
     members = freshness_for(request)[MirrorKind.MEMBERS]
-    return rights_loading.LoadedRights(number, members.total, is_list_loaded=members.as_of is not None)
+    return LoadedRights(number, members.total, is_list_loaded=members.as_of is not None)
 
 
-def count_texts(loaded: rights_loading.LoadedRights, roll: AccessCount) -> dict[str, Any]:
+def count_texts(loaded: LoadedRights, roll: AccessCount) -> dict[str, Any]:
     """Return the texts of an area's counts, in total and by kind, marked if incomplete."""
     may = loaded.count_text(roll.with_access, is_doubtful=roll.unknown > 0)
     shares = {name: loaded.count_text(getattr(roll, name)) for name in ("always", "schedule", "everywhere")}
     return {"may": may, "at_least": loaded.summary(roll.with_access), "shares": shares}
 
 
-def load_offer(request: TenantRequest, loaded: rights_loading.LoadedRights) -> rights_loading.LoadOffer | None:
+def load_offer(request: TenantRequest, loaded: LoadedRights) -> LoadOffer | None:
     """Return the offer to load missing rights, for people with the permission to spend calls on it."""
     may = request.access.can(Permission.RIGHTS_EDIT)
-    return rights_loading.make_offer(loaded, budget.quota_of_page(request)) if may else None
+    return make_offer(loaded, budget.quota_of_page(request)) if may else None
 
 
 def edit_of(job: Job, may_edit: bool) -> AreaEdit:
     back = may_edit and actions.can_be_undone(job)
-    return AreaEdit(job, edit_jobs.title_of(job), job_chip(job), kinds.page_address(job), back)
+    return AreaEdit(job, jobs.title_of(job), job_chip(job), kinds.page_address(job), back)
 
 
 def preview_context(job: Job, area: Area) -> dict[str, Any]:
     """Return the counts and costs of a prepared edit."""
-    told, wish = job.options.get("plan", {}), edit_jobs.edit_of_job(job)
+    told, wish = job.options.get("plan", {}), jobs.edit_of_job(job)
     connection = current_connection()
     reads = told.get("unread", 0) + told.get("stale", 0)
     changing = told.get(EditResult.CHANGES, 0) + told.get(EditResult.LISTED, 0)
@@ -225,7 +307,7 @@ def _unchanged_texts(told: dict[str, int]) -> Iterator[tuple[str, str]]:
 def _overlap_warning(job: Job) -> str:
     """Return a warning if another edit of the same area is running, otherwise an empty text."""
     running = Job.objects.filter(
-        kind=edit_jobs.EDIT_KIND,
+        kind=jobs.EDIT_KIND,
         options__area_id=job.options["area_id"],
         state__in=[JobState.RUNNING, JobState.WAITING],
     )

@@ -1,20 +1,42 @@
 """Register the app's parts that other apps run or show."""
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
 
-from portal.areas import edit_jobs, grants, queries
+from portal.areas import access_counts, jobs, queries
 from portal.base.ui import nav
 from portal.base.ui.nav import NavEntry
+from portal.domain import events
+from portal.domain.events import MirrorKind
 from portal.domain.jobs import kinds
-from portal.domain.mirror import events, freshness
-from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.sync import freshness
 from tenants.audit_log import changes
 from tenants.roles import Permission
+from tenants.sentences import register_sentences, register_targets
 
 nav.register(NavEntry("areas", _("Areas"), "map-pin", "areas:index", Permission.AREAS_VIEW))
-events.subscribe(MirrorKind.RIGHTS, grants.update_grants)
-events.subscribe(MirrorKind.AREAS, grants.compact_tallies)
+events.subscribe(MirrorKind.RIGHTS, access_counts.update_grants)
+events.subscribe(MirrorKind.AREAS, access_counts.compact_tallies)
 freshness.register_footer("areas", MirrorKind.AREAS)
-kinds.register(edit_jobs.EDIT)
-kinds.register(edit_jobs.LOADING)
+kinds.register(jobs.EDIT)
+kinds.register(jobs.LOADING)
 changes.register_words("area", queries.audit_words)
+
+
+register_sentences(
+    {
+        "job.load_rights": ngettext_lazy("Load the rights of %(n)s member", "Load the rights of %(n)s members", "n"),
+        "area.grant": _("Give access to %(area)s"),
+        "area.grant_until": _("Give access to %(area)s until %(until)s"),
+        "area.end": _("End of access to %(area)s"),
+        "area.withdraw": _("Remove access to %(area)s"),
+        "area.undo": _("Undo: access to %(area)s"),
+        "areas.export": ngettext_lazy("%(n)s area exported as %(kind)s", "%(n)s areas exported as %(kind)s", "n"),
+        "area.export": ngettext_lazy(
+            "People of %(area)s: %(n)s row exported as %(kind)s",
+            "People of %(area)s: %(n)s rows exported as %(kind)s",
+            "n",
+        ),
+    }
+)
+register_targets({"area": _("Area")})

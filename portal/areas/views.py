@@ -13,24 +13,23 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accessapi.permissions import always
-from portal.areas import actions, edit_jobs, queries
+from portal.areas import actions, jobs, queries
 from portal.areas.access_counts import AreaAccessAt
 from portal.areas.forms import GrantForm, WithdrawForm
-from portal.areas.lists import AreaEditRows, Areas
-from portal.areas.member_lists import AreaMemberChoice, AreaMembers
+from portal.areas.lists import AreaEditRows, AreaMemberChoice, AreaMembers, Areas
 from portal.base.ui.tables import Selection, Table, file_response, load_selection
 from portal.base.ui.times import local, parse_moment
+from portal.domain.history.lists import prefetch_recent_records
 from portal.domain.intents.actions import Requester
 from portal.domain.jobs import actions as job_actions
 from portal.domain.jobs import kinds
-from portal.domain.jobs.models import Job, Row
-from portal.domain.jobs.states import JobState
+from portal.domain.jobs.models import Job, JobState, Row
 from portal.domain.jobs.views import JobPages
-from portal.domain.log.recent_records import prefetch_recent_records
-from portal.domain.mirror import queries as mirror
-from portal.domain.mirror.freshness import count_members
-from portal.domain.mirror.models import Area, Member
-from portal.domain.mirror.place_queries import get_area, load_holidays
+from portal.domain.people import queries as mirror
+from portal.domain.people.models import Member
+from portal.domain.places.models import Area
+from portal.domain.places.queries import get_area, load_holidays
+from portal.domain.sync.freshness import count_members
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission, Proof
 
@@ -47,7 +46,7 @@ def index(request: TenantRequest) -> HttpResponseBase:
 @tenant_view(Permission.RIGHTS_EDIT, methods=["POST"], proof=Proof.NONE)
 def load(request: TenantRequest) -> HttpResponse:
     """Start a job that loads the missing rights."""
-    job = edit_jobs.start_loading(by=Requester.from_request(request))
+    job = jobs.start_loading(by=Requester.from_request(request))
     if job is None:
         messages.info(request, _("The rights of all members are loaded."))
         return redirect("areas:index", request.tenant.slug)
@@ -155,7 +154,7 @@ def _preview(request: TenantRequest, job: Job) -> HttpResponseBase:
     context = {
         "area": area,
         "job": job,
-        "title": edit_jobs.title_of(job),
+        "title": jobs.title_of(job),
         "plan": partial(queries.preview_context, job, area),
     }
     return table.respond("areas/preview.html", context)

@@ -10,12 +10,12 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from accessapi.limits import STREAMING_SECONDS_MAX
-from portal.base.ui.edit_conflicts import ConflictForm
 from portal.base.ui.inputs import line_field, moment_field, set_choices, validate_multiline, validate_visible
-from portal.domain.cameras import recordings
+from portal.base.ui.shown_values import ConflictForm
+from portal.domain.cameras import playback
 from portal.domain.cameras.actions import MAX_AT_ONCE
 from portal.domain.cameras.models import IDENTIFIER_MAX, NAME_MAX, Camera
-from portal.domain.mirror.models import Area, PassController
+from portal.domain.places.models import Area, PassController
 
 _SPLIT = re.compile(r"[,\t、，;]")
 
@@ -112,4 +112,4 @@ class MomentForm(forms.Form):
     seconds = forms.IntegerField(min_value=5, max_value=STREAMING_SECONDS_MAX, required=False)
 
     def clean_at(self) -> Any:
-        return recordings.validate_moment(self.cleaned_data["at"])
+        return playback.validate_moment(self.cleaned_data["at"])

@@ -1,11 +1,11 @@
 from django.urls import path
 
-from portal.cameras import clip_views, views
+from portal.cameras import views
 
 app_name = "cameras"
 urlpatterns = [
     path("", views.index, name="index"),
-    path("clips/<sid:history_id>/", clip_views.clip, name="clip"),
+    path("clips/<sid:history_id>/", views.clip, name="clip"),
     path("new/", views.new, name="new"),
     path("settings/", views.settings, name="settings"),
     path("at-door/<sid:device_id>/", views.at_door, name="at_door"),

@@ -1,4 +1,4 @@
-"""Views of cameras: all cameras, one camera with its pictures and video, and the forms."""
+"""Views of cameras: all cameras, one camera with its pictures and video, a record's video, and the forms."""
 
 from functools import partial
 from typing import Any
@@ -13,30 +13,67 @@ from django.utils.translation import ngettext
 
 from portal.base.ui import live_updates
 from portal.base.ui.url_lookup import get_row_or_404, is_row_number
-from portal.cameras import timeline, wall
-from portal.cameras.clip_views import is_incident
+from portal.cameras import queries
 from portal.cameras.forms import EditForm, MomentForm, NewForm, SettingsForm
-from portal.cameras.playback import allow_media, continue_viewing, seconds_left, start_viewing, viewing_of
-from portal.domain.cameras import actions, door_command_pictures, media, playback, refreshing, tiles, usage, viewing_log
-from portal.domain.cameras.models import Camera, Picture, Viewing
+from portal.domain.cameras import actions, clips, door_command_pictures, pictures, playback, refreshing, tiles, usage
+from portal.domain.cameras.models import Camera, Clip, Picture, Viewing
 from portal.domain.cameras.pictures import picture_of_moment, trouble_text
+from portal.domain.cameras.playback import allow_media, continue_viewing, seconds_left, start_viewing, viewing_of
+from portal.domain.history import visibility
 from portal.domain.intents.recording import Requester
-from portal.domain.mirror.models import Area, PassController
-from portal.domain.safety.feedback import change_with_feedback
+from portal.domain.places.models import Area, PassController
+from portal.domain.safety.changing import change_with_feedback
 from tenants import interrupted_requests
 from tenants.access import TenantRequest, tenant_view
 from tenants.connections.service_clients import current_connection
 from tenants.roles import Permission
 
 
+@tenant_view(Permission.CAMERAS_RECORDED, methods=["GET", "POST"])
+def clip(request: TenantRequest, history_id: str) -> HttpResponseBase:
+    """Show a record's video. The page updates until the video is ready. A POST requests it."""
+    record = get_row_or_404(visibility.visible_records(request.access), history_id=history_id)
+    if request.method == "POST":
+        if not clips.is_expired(record):
+            clips.request_clip(current_connection(), record, incident=is_incident(request))
+        there = reverse("cameras:clip", args=[request.tenant.slug, history_id])
+        return redirect(f"{there}?incident=1" if is_incident(request) else there)
+    said = clips.clip_status(record, Clip.objects.filter(history_id=history_id).first())
+    seen = live_updates.version_of(said.state, said.reason, said.clip and (said.clip.due_at, said.clip.answered_at))
+    if live_updates.is_up_to_date(request, seen):
+        return live_updates.unchanged_response()
+    if live_updates.is_poll(request) and said.state == Clip.State.READY:
+        return HttpResponse(status=204, headers={"HX-Refresh": "true"})  # reload as a page, so that it is counted once
+    context: dict[str, Any] = {
+        "record": record,
+        "clip": said,
+        "seen": seen,
+        "downloads": usage.current_usage().downloads,
+    }
+    if live_updates.is_poll(request):
+        return render(request, "cameras/clip_now.html", context)
+    if said.state == Clip.State.READY and said.clip is not None:
+        incident = is_incident(request)
+        if not clips.count_viewing(said.clip, record, by=Requester.from_request(request), incident=incident):
+            context["clip"] = clips.ClipStatus(Clip.State.FAILED, trouble_text("no_downloads"), said.clip)
+    response = render(request, "cameras/clip.html", context)
+    return allow_media(request, response) if context["clip"].state == Clip.State.READY else response
+
+
+def is_incident(request: TenantRequest) -> bool:
+    """Return whether the reserve for incidents was chosen and the person has the permission for it."""
+    said = request.POST if request.method == "POST" else request.GET
+    return said.get("incident") == "1" and request.access.can(Permission.EVIDENCE_MAKE)
+
+
 @tenant_view(Permission.CAMERAS_VIEW)
 def index(request: TenantRequest) -> HttpResponse:
     """Show the latest pictures of all cameras. While the page is open, they are updated."""
-    shown = wall.CameraWall(request)
+    shown = queries.CameraWall(request)
     shown.record_view()
     if live_updates.is_up_to_date(request, shown.version):
         return live_updates.unchanged_response()
-    viewing_log.record_wall_viewed(Requester.from_request(request))
+    tiles.record_wall_viewed(Requester.from_request(request))
     if live_updates.is_poll(request):
         return render(request, "cameras/wall.html", {"wall": shown})
     context = {
@@ -56,7 +93,7 @@ def camera(request: TenantRequest, camera_id: str) -> HttpResponse:
     seen = live_updates.version_of(tiles.version_of([tile]), found.status_at, found.is_streaming)
     if live_updates.is_up_to_date(request, seen):
         return live_updates.unchanged_response()
-    viewing_log.record_latest_viewed([found], Requester.from_request(request))
+    tiles.record_latest_viewed([found], Requester.from_request(request))
     if live_updates.is_poll(request):
         return render(request, "cameras/latest.html", {"tile": tile, "camera": found, "seen": seen})
     viewing = viewing_of(request, found)
@@ -66,7 +103,7 @@ def camera(request: TenantRequest, camera_id: str) -> HttpResponse:
         "seen": seen,
         "doors": PassController.objects.filter(device_id__in=found.doors).order_by("name_order", "pk"),
         "areas": Area.objects.filter(area_id__in=found.areas).order_by("name_order", "pk"),
-        "day": timeline.CameraDay(request, found),
+        "day": queries.CameraDay(request, found),
         "viewing": viewing,
         "still": _chosen_still(request, found),
         "usage": usage.refreshed_usage(current_connection()),
@@ -85,7 +122,7 @@ def at_door(request: TenantRequest, device_id: str) -> HttpResponse:
     seen = tiles.version_of(found)
     if live_updates.is_up_to_date(request, seen):
         return live_updates.unchanged_response()
-    viewing_log.record_latest_viewed([each.camera for each in found], Requester.from_request(request))
+    tiles.record_latest_viewed([each.camera for each in found], Requester.from_request(request))
     return render(request, "cameras/at_door.html", {"tiles": found, "seen": seen, "device_id": device_id})
 
 
@@ -112,9 +149,9 @@ def picture(request: TenantRequest, camera_id: str, pk: int, mark: str) -> HttpR
         return redirect("cameras:picture", request.tenant.slug, camera_id, pk, found.mark)
     if found.at is not None:
         request.access.check(Permission.CAMERAS_RECORDED)
-    viewing_log.record_picture_viewed(found, Requester.from_request(request))
+    tiles.record_picture_viewed(found, Requester.from_request(request))
     content = found.content or b""
-    return HttpResponse(content, content_type=media.content_type_of(content) or "application/octet-stream")
+    return HttpResponse(content, content_type=pictures.content_type_of(content) or "application/octet-stream")
 
 
 @tenant_view(Permission.CAMERAS_RECORDED, methods=["POST"])
@@ -124,7 +161,7 @@ def picture_at(request: TenantRequest, camera_id: str) -> HttpResponseBase:
     if not form.is_valid():
         return _refuse_form(request, found, form)
     still = picture_of_moment(current_connection(), found, form.cleaned_data["at"])
-    at = timeline.to_input_value(form.cleaned_data["at"])
+    at = queries.to_input_value(form.cleaned_data["at"])
     return redirect(f"{_page_of(request, found)}?at={at}&still={still.pk}#still")
 
 
@@ -153,7 +190,7 @@ def recording(request: TenantRequest, camera_id: str) -> HttpResponseBase:
         by, incident = Requester.from_request(request), is_incident(request)
         return playback.play_recording(current_connection(), found, at, seconds, by=by, incident=incident)
 
-    return start_viewing(request, _page_of(request, found), begin, at=timeline.to_input_value(at))
+    return start_viewing(request, _page_of(request, found), begin, at=queries.to_input_value(at))
 
 
 @tenant_view(Permission.CAMERAS_VIEW, methods=["POST"])

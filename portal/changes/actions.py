@@ -27,15 +27,14 @@ from portal.changes.forms import (
 )
 from portal.domain.intents.recording import Requester
 from portal.domain.jobs import actions, bulk_executor, kinds, suspensions
-from portal.domain.jobs.models import Job, Row
-from portal.domain.jobs.states import Action
-from portal.domain.mirror import queries
-from portal.domain.mirror.fields.members import CODE, END, GROUP, NAME, START
-from portal.domain.mirror.models import Member
+from portal.domain.jobs.models import Action, Job, Row
+from portal.domain.people import queries
+from portal.domain.people.member_fields import CODE, END, GROUP, NAME, START
+from portal.domain.people.models import Member
 from portal.domain.rights import replacing
 from tenants.access import TenantRequest
 from tenants.roles import Permission
-from tenants.wording import Sentence, coded_sentence
+from tenants.sentences import Sentence, coded_sentence
 
 Text = str | Promise
 

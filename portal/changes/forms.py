@@ -20,9 +20,9 @@ from portal.base.ui.inputs import set_choices
 from portal.base.ui.times import TOKYO
 from portal.domain.jobs import suspensions
 from portal.domain.jobs.forms import StartForm
-from portal.domain.mirror.fields.members import CODE, END, GROUP, NAME
-from portal.domain.mirror.models import UNREADABLE, Group, Member
-from portal.domain.mirror.queries import groups
+from portal.domain.people.member_fields import CODE, END, GROUP, NAME
+from portal.domain.people.models import UNREADABLE, Group, Member
+from portal.domain.people.queries import groups
 from portal.domain.rights import replacing
 from portal.domain.rights.forms import RightsSourceForm
 

@@ -12,8 +12,7 @@ from portal.base.ui.tables.table import Table
 from portal.base.ui.url_lookup import ServiceId
 from portal.domain.jobs import kinds, words
 from portal.domain.jobs.lists import DETAIL_COLUMN, MEMBER_COLUMN, OUTCOME_COLUMN, JobRows, job_chip
-from portal.domain.jobs.models import Job, Row
-from portal.domain.jobs.states import Action
+from portal.domain.jobs.models import Action, Job, Row
 from tenants.roles import Permission
 
 _ids = ServiceId()

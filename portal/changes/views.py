@@ -14,15 +14,15 @@ from portal.base.ui.tables import file_response
 from portal.changes import actions
 from portal.changes.actions import BULK_CHANGES, posted_selection
 from portal.changes.lists import Changes, PlannedRows, ResultRows
+from portal.domain.events import MirrorKind
 from portal.domain.intents.recording import Requester
 from portal.domain.jobs import actions as job_actions
 from portal.domain.jobs import costs, kinds, queries
-from portal.domain.jobs.models import Job, Row
+from portal.domain.jobs.models import Action, Job, JobState, Row
 from portal.domain.jobs.pages import JobPage, render_started_job, render_table, tabs_of
-from portal.domain.jobs.states import Action, JobState
 from portal.domain.jobs.views import JobPages, job_finder
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import Group, MirrorState
+from portal.domain.people.models import Group
+from portal.domain.sync.models import MirrorState
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 

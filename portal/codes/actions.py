@@ -1,33 +1,88 @@
-"""Actions on a guest's code: read it from the service, record downloads, and create links for the guest's phone.
+"""Read a guest's code, record downloads, and create links for the guest's phone, with their secrets."""
 
-Each guest has at most one working link.
-"""
-
+import base64
+import binascii
+import hashlib
+import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESSIV
+from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
 from accessapi.errors import NotFound, ServiceError
 from portal.base.timers.clock import ClockTime
 from portal.base.ui.times import local
-from portal.codes import tokens
 from portal.domain.budget.ledger import BudgetExhausted
 from portal.domain.budget.priorities import Priority
 from portal.domain.intents.models import target_of
 from portal.domain.intents.recording import Requester
-from portal.domain.mirror import failure_reasons, single_reads
-from portal.domain.mirror.models import Guest
+from portal.domain.people.models import Guest
+from portal.domain.sync import failure_reasons, single_reads
 from portal.domain.visits import queries
 from portal.domain.visits.models import CodeLink, Visit
 from tenants import audit
 from tenants.connections.service_clients import current_connection
 from tenants.scope import tenant_scope
-from tenants.wording import coded_sentence
+from tenants.sentences import coded_sentence
+
+_SALT = "portal.codes.link"
+# The parts of a token, in bytes.
+_TENANT_LENGTH, _RANDOM_LENGTH, _TAG_LENGTH = 8, 16, 16
+
+
+@dataclass(frozen=True)
+class Token:
+    """The secret of a link: `text` is in the address, `digest` finds its row."""
+
+    text: str
+    tenant_id: int
+    digest: bytes
+
+
+# The token for invalid texts. No tenant has this ID, so nothing is found after the same number of steps.
+NO_TOKEN = Token("", 0, hashlib.sha256(b"").digest())
+
+
+def create_token(tenant_id: int) -> Token:
+    plain = tenant_id.to_bytes(_TENANT_LENGTH, "big") + secrets.token_bytes(_RANDOM_LENGTH)
+    return _token(plain, AESSIV(_token_keys()[0]).encrypt(plain, None))
+
+
+def parse_token(text: str) -> Token:
+    """Return the token in an address, or NO_TOKEN if this site did not create it."""
+    try:
+        sealed = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+    except (binascii.Error, ValueError):
+        return NO_TOKEN
+    if len(sealed) != _TENANT_LENGTH + _RANDOM_LENGTH + _TAG_LENGTH:
+        return NO_TOKEN
+    for key in _token_keys():
+        try:
+            plain = AESSIV(key).decrypt(sealed, None)
+        except InvalidTag:
+            continue
+        found = _token(plain, sealed)
+        return found if found.text == text else NO_TOKEN
+    return NO_TOKEN
+
+
+def _token(plain: bytes, sealed: bytes) -> Token:
+    text = base64.urlsafe_b64encode(sealed).rstrip(b"=").decode()
+    return Token(text, int.from_bytes(plain[:_TENANT_LENGTH], "big"), hashlib.sha256(plain).digest())
+
+
+def _token_keys() -> list[bytes]:
+    names = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
+    return [salted_hmac(_SALT, "", secret=name, algorithm="sha256").digest() for name in names]
+
 
 # The service deletes guests a week after their end, so even an extended code works no longer.
 _LONGEST_AFTER = timedelta(days=7)
@@ -52,7 +107,7 @@ class OpenedCode:
 
 def create_link(*, visit: Visit, by: Requester, base: str) -> CreatedLink:
     """Create a new link to this visit's code and revoke earlier ones. `base` is the site's address ("https://…")."""
-    token = tokens.create_token(visit.tenant_id)
+    token = create_token(visit.tenant_id)
     with transaction.atomic():
         Visit.objects.select_for_update(of=("self",)).get(pk=visit.pk)  # with two desks at once, only one link remains
         _open_links(visit).update(revoked_at=ClockTime())
@@ -82,7 +137,7 @@ def open_link(text: str) -> OpenedCode | None:
 
     Both cases run the same queries, so the time reveals nothing.
     """
-    token = tokens.parse_token(text)
+    token = parse_token(text)
     with tenant_scope(token.tenant_id):
         rows = CodeLink.objects.filter(_is_working(), digest=token.digest)
         rows.update(opened=F("opened") + 1, opened_at=ClockTime())

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from portal.base.ui import qr_drawing
 from portal.codes.badges import hours_of, symbol_of
-from portal.domain.mirror.models import Guest
+from portal.domain.people.models import Guest
 from portal.domain.visits.models import Stage, Visit
 from portal.domain.visits.queries import code_data_of
 from tenants.roles import Permission

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from portal.base.ui import qr_drawing
-from portal.codes import actions, badge_drawing, badges
+from portal.codes import actions, badges
 from portal.codes.badges import CodeHours, CodePhase, hours_of, symbol_of
 from portal.domain.intents.recording import Requester
 from portal.domain.visits.models import Visit
@@ -26,7 +26,7 @@ from tenants.client_addresses import network_of
 from tenants.roles import Permission
 
 DESK = Permission.GUESTS_DESK
-PAPERS = {"badge": badge_drawing.render_badges, "slip": badge_drawing.render_slips}
+PAPERS = {"badge": badges.render_badges, "slip": badges.render_slips}
 # A whole party may share one IP address; this is enough for all of them.
 MOST_A_MINUTE = 120
 

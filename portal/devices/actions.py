@@ -11,14 +11,13 @@ from accessapi.limits import INFO_MAX
 from portal.devices.models import Hold
 from portal.domain.budget.priorities import Priority
 from portal.domain.intents.actions import Requester, dispatch
-from portal.domain.intents.models import Intent, target_of
+from portal.domain.intents.models import Intent, Reason, target_of
 from portal.domain.intents.nonces import Nonce
 from portal.domain.intents.recording import Command, record_intent
-from portal.domain.intents.states import Reason
-from portal.domain.mirror.models import PassController
+from portal.domain.places.models import PassController
 from tenants.models import Connection, User
 from tenants.roles import Permission
-from tenants.wording import coded_sentence
+from tenants.sentences import coded_sentence
 
 
 class DoorCommand(TextChoices):

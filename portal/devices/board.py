@@ -1,7 +1,4 @@
-"""The board of all doors: a tile for each door below its first area, and a headline about doors that need attention.
-
-It is drawn from stored data without calls to the service. Its version mark covers everything that a tile shows.
-"""
+"""The board of all doors, as a page with a tile for each door and as a view for wall screens."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -20,12 +17,13 @@ from portal.base.ui.tables.filters import ListAddress
 from portal.base.ui.url_lookup import url_in_tenant
 from portal.base.ui.value_words import join_values
 from portal.devices import queries
-from portal.domain.log import visibility
-from portal.domain.mirror import door_states, freshness, log_search
-from portal.domain.mirror.door_areas import DoorArea, areas_by_door
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import DoorState, History, PassController
-from portal.domain.mirror.natural_sort import natural_key
+from portal.domain.events import MirrorKind
+from portal.domain.history import search, visibility
+from portal.domain.history.models import History
+from portal.domain.places import door_states
+from portal.domain.places.models import DoorState, PassController, natural_key
+from portal.domain.places.queries import DoorArea, areas_by_door
+from portal.domain.sync import freshness
 from tenants.access import TenantRequest
 
 VIEWS: Mapping[str, tuple[str | Promise, str]] = {
@@ -74,7 +72,7 @@ class DoorBoard:
     def version(self) -> str:
         """Return the version mark of the board. It changes with news of doors, areas or the log."""
         access = self.request.access
-        newest = log_search.newest_record_key() if visibility.may_view_log(access) else None
+        newest = search.newest_record_key() if visibility.may_view_log(access) else None
         areas = freshness.freshness_for(self.request)[MirrorKind.AREAS].as_of
         return live_updates.version_of(queries.version_of_doors(), newest, visibility.visible_since(access), areas)
 
@@ -229,3 +227,30 @@ def view_links(request: TenantRequest, chosen: str) -> Iterable[dict[str, Any]]:
         {"name": name, "label": label, "icon": icon, "here": name == chosen, "href": f"{request.path}?view={name}"}
         for name, (label, icon) in VIEWS.items()
     ]
+
+
+# The room of a 1920 by 1080 screen, counted in small tiles; the room of a large tile; the most large tiles.
+WALL_ROOM, URGENT_SPACE, MAX_URGENT = 102, 12, 8
+
+
+class DoorWall(DoorBoard):
+    """The tenant's doors that fit on one screen. Doors without problems are left out first."""
+
+    @cached_property
+    def urgent_tiles(self) -> list[DoorTile]:
+        return [self._tile(door, None) for door in self._urgent_doors[:MAX_URGENT]]
+
+    @cached_property
+    def other_tiles(self) -> list[DoorTile]:
+        """Return the doors with small tiles: those without problems, and urgent ones beyond MAX_URGENT."""
+        rest = self._urgent_doors[MAX_URGENT:] + [door for door in self.doors if not door.attention]
+        return [self._tile(door, None) for door in rest[: max(WALL_ROOM - URGENT_SPACE * len(self.urgent_tiles), 0)]]
+
+    @property
+    def hidden_count(self) -> int:
+        """Return the number of doors that do not fit."""
+        return len(self.doors) - len(self.urgent_tiles) - len(self.other_tiles)
+
+    @cached_property
+    def _urgent_doors(self) -> list[PassController]:
+        return [door for door in self.doors if door.attention]

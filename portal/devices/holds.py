@@ -1,29 +1,25 @@
-"""The end of holds: at the end time, the portal locks the door once, unless a newer command was sent.
-
-The end is stored in the row (`due_at` is its timer), so it survives restarts and a lost broker. The lock command is a
-separate intent with its own 15 seconds. If it fails, another one follows while the hold is the newest command. The
-timer takes the same lock on the door (`lock_target`) as every new command. So either the timer sees the newer command,
-or the newer command sees the claim of the lock. See decision 0063.
-"""
+"""The end of holds: the times to choose from, and locking the door when the time is over."""
 
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, Q, QuerySet, Value
+from django.db.models import F, Q, QuerySet, TextChoices, Value
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from portal.base.restore import marking
-from portal.base.timers.clock import ClockTime
+from portal.base.timers.clock import ClockTime, database_now
 from portal.base.timers.timer_registry import TaskWakeup
+from portal.base.ui import times
 from portal.devices.actions import DoorCommand, service_command
 from portal.devices.models import OPEN, Hold
 from portal.domain.intents import actions as intents
-from portal.domain.intents.models import Intent, target_of
-from portal.domain.intents.nonces import Nonce
+from portal.domain.intents.models import NOT_APPLIED, UNDER_WAY, Intent, Reason, State, target_of
+from portal.domain.intents.nonces import Nonce, NotSubmitted
 from portal.domain.intents.recording import Requester, lock_target, record_intent
-from portal.domain.intents.states import NOT_APPLIED, UNDER_WAY, Reason, State
-from portal.domain.mirror.models import PassController
+from portal.domain.places.models import PassController
 from tenants.models import Connection, Staff
 from tenants.permission_conditions import holds_permission
 from tenants.roles import Permission
@@ -166,7 +162,7 @@ def active_holds(device_ids: Iterable[str]) -> dict[str, Hold]:
 
 
 def on_connected(sender: Any, *, connection: Connection, **more: Any) -> None:
-    """Try failed locks again, because the connection is new. Receiver of tenants.signals.connected."""
+    """Try failed locks again, because the connection is new. Receiver of tenants.connections.oauth_grant.connected."""
     with tenant_scope(connection.tenant):
         _reschedule(Hold.objects.filter(state__in=OPEN, attempts__gt=0), 0)
 
@@ -176,3 +172,47 @@ def _due_holds() -> QuerySet[Hold]:
 
 
 DUE = TaskWakeup(rows=_due_holds, task="portal.devices.tasks.end_hold")
+
+
+LONGEST_HOLD = timedelta(hours=24)
+_EVENING_HOUR = 18
+
+
+class HoldEnd(TextChoices):
+    QUARTER = "15", gettext_lazy("For 15 minutes")
+    HOUR = "60", gettext_lazy("For 1 hour")
+    LONG = "240", gettext_lazy("For 4 hours")
+    EVENING = "evening", gettext_lazy("Until 18:00 today")
+    MOMENT = "moment", gettext_lazy("Until the time below")
+    NEVER = "open", gettext_lazy("Until somebody locks it")
+
+
+def available_ends() -> list[HoldEnd]:
+    """Return the ends that can be chosen now. 18:00 is only offered before that time."""
+    return [end for end in HoldEnd if end is not HoldEnd.EVENING or _evening(database_now()) > database_now()]
+
+
+def chosen_end(end: str, moment: str) -> datetime | None:
+    """Return the chosen end; None for no end. Raises NotSubmitted for an invalid choice.
+
+    Minutes count from now, so a command that waited for confirmation is held for the full time.
+    """
+    now = database_now()
+    if end not in HoldEnd.values:
+        raise NotSubmitted(_("Choose how long to hold the door unlocked. Nothing was sent."))
+    if end == HoldEnd.NEVER:
+        return None
+    until = _end_of(HoldEnd(end), moment, now)
+    if until is None or not now < until <= now + LONGEST_HOLD:
+        raise NotSubmitted(_("Enter a time within the next 24 hours. Nothing was sent."))
+    return until
+
+
+def _end_of(end: HoldEnd, moment: str, now: datetime) -> datetime | None:
+    if end is HoldEnd.MOMENT:
+        return times.parse_moment(moment)
+    return _evening(now) if end is HoldEnd.EVENING else now + timedelta(minutes=int(end.value))
+
+
+def _evening(now: datetime) -> datetime:
+    return times.local(now).replace(hour=_EVENING_HOUR, minute=0, second=0, microsecond=0)

@@ -10,8 +10,8 @@ from django.utils.translation import gettext_lazy as _
 from portal.base.ui.tables import Column, EmptyState, Table
 from portal.base.ui.value_words import add_side, join_values
 from portal.devices import queries
-from portal.domain.mirror.door_areas import areas_by_door
-from portal.domain.mirror.models import PassController
+from portal.domain.places.models import PassController
+from portal.domain.places.queries import areas_by_door
 
 
 class DoorList(Table):

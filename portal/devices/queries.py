@@ -16,14 +16,15 @@ from portal.base.ui.tables import EmptyState
 from portal.base.ui.times import local
 from portal.base.ui.value_words import join_sentences, join_values, service_word
 from portal.devices.models import Hold
+from portal.domain.events import MirrorKind
+from portal.domain.history import visibility
+from portal.domain.history.lists import RecentRecords
+from portal.domain.history.models import History
 from portal.domain.intents import queries as intents
-from portal.domain.intents.models import Intent, target_of
-from portal.domain.intents.states import UNDER_WAY, Reason, State
-from portal.domain.log import visibility
-from portal.domain.log.recent_records import RecentRecords
-from portal.domain.mirror import door_states, freshness
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import DoorState, History, PassController
+from portal.domain.intents.models import UNDER_WAY, Intent, Reason, State, target_of
+from portal.domain.places import door_states
+from portal.domain.places.models import DoorState, PassController
+from portal.domain.sync import freshness
 from tenants.access import Access, TenantRequest
 from tenants.postgresql.date_limits import moment_from_json
 

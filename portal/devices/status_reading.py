@@ -1,37 +1,54 @@
-"""Keeps the doors' status up to date: each is read from time to time, and at once after an alarm in the log.
-
-The list of doors contains no status (operation 25), and a reading costs one of 180 calls an hour. Regular readings use
-at most the share of sync, doors that waited longest first, and stop when calls run short. Alarming doors are read first
-and beyond that share, but never from the reserve for commands and people.
-
-While anyone has a board open, doors whose state is only known by reading are read more often, once for all viewers.
-These readings may exceed the share of sync (`Priority.WATCHED`). The boards' own requests show that they are open.
-A board in a hidden tab sends no requests, so it soon counts as closed.
-"""
+"""Keep the doors' status up to date: read each regularly, and at once after an alarm in the log."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 import structlog
+from django.db import connection as database
 from django.db.models import F, Q, QuerySet
 
 from accessapi.doors import DoorEvent
 from accessapi.errors import NotFound, ServiceError
 from accessapi.operations import CallClass
 from accessapi.overrides import States
+from portal.base.timers.celery_app import enqueue_after_commit
 from portal.base.timers.clock import ClockTime
-from portal.base.timers.task_queue import enqueue_after_commit
 from portal.base.timers.timer_registry import TaskWakeup
-from portal.devices import board_viewers
 from portal.devices.models import BoardSight
 from portal.domain.budget import ledger
 from portal.domain.budget.ledger import BudgetExhausted
 from portal.domain.budget.priorities import Priority
-from portal.domain.mirror import door_states, single_reads
-from portal.domain.mirror.models import DoorState, History, PassController
-from portal.domain.mirror.models.places import IS_READ_SOON
+from portal.domain.history.models import History
+from portal.domain.places import door_states
+from portal.domain.places.models import IS_READ_SOON, DoorState, PassController
+from portal.domain.sync import single_reads
 from tenants.connections.service_clients import current_connection
 from tenants.models import Connection, Tenant
+from tenants.scope import current_tenant_id
+
+# A board sends a request every five seconds, or less often if many pages are open.
+_VIEWED_FOR = timedelta(seconds=60)
+_RECORD_EVERY = timedelta(seconds=20)
+
+_RECORD_BOARD_VIEWER = """
+INSERT INTO devices_boardsight AS s (tenant_id, looked_at) VALUES (%(tenant)s, clock_timestamp())
+ON CONFLICT (tenant_id) DO UPDATE SET looked_at = EXCLUDED.looked_at
+WHERE s.looked_at < EXCLUDED.looked_at - %(grain)s
+"""
+
+
+def record_board_viewer() -> None:
+    """Record that the board of the tenant in scope is open, at most every 20 seconds."""
+    values: dict[str, Any] = {"tenant": current_tenant_id(), "grain": _RECORD_EVERY}
+    with database.cursor() as cursor:
+        cursor.execute(_RECORD_BOARD_VIEWER, values)
+
+
+def boards_viewed_now(rows: QuerySet[BoardSight]) -> QuerySet[BoardSight]:
+    """Return the rows whose board is open now."""
+    return rows.filter(looked_at__gt=ClockTime() - _VIEWED_FOR)
+
 
 log = structlog.get_logger(__name__)
 _AT_ONCE = 20
@@ -46,14 +63,14 @@ _UNLOGGED_MAX_AGE, _ANY_MAX_AGE = timedelta(minutes=2), timedelta(minutes=5)
 def due_doors() -> list[QuerySet[PassController]]:
     """Return the doors to be read, of all connected tenants. Call inside `across_tenants`."""
     connected = Connection.objects_across_tenants.filter(state=Connection.State.CONNECTED).values("tenant_id")
-    watched = board_viewers.boards_viewed_now(BoardSight.objects_across_tenants.all()).values("tenant_id")
+    watched = boards_viewed_now(BoardSight.objects_across_tenants.all()).values("tenant_id")
     found = PassController.objects_across_tenants.filter(tenant_id__in=connected)
     return [found.filter(_due() | (_due_for_board() & Q(tenant_id__in=watched)))]
 
 
 def read_stale() -> int:
     """Read the due doors of the tenant in scope, within the budget. Return the number read."""
-    in_sight = board_viewers.boards_viewed_now(BoardSight.objects.all()).exists()
+    in_sight = boards_viewed_now(BoardSight.objects.all()).exists()
     read, _is_all = _read(_due() | _due_for_board() if in_sight else _due(), in_sight)
     return read
 

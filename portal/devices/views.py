@@ -12,21 +12,20 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from portal.base.ui import live_updates
-from portal.devices import actions, board, board_viewers, hold_ends, holds, queries
+from portal.devices import actions, board, holds, queries, status_reading
 from portal.devices.actions import DoorCommand
+from portal.devices.board import DoorWall
 from portal.devices.lists import DoorList
-from portal.devices.wall import DoorWall
 from portal.domain.budget.priorities import Priority
+from portal.domain.history.lists import RecentRecords
 from portal.domain.intents import nonces
 from portal.domain.intents.form_handling import ErrorsAsMessages, address_of, submit_once
 from portal.domain.intents.models import Intent
 from portal.domain.intents.nonces import Nonce, NotSubmitted
 from portal.domain.intents.recording import Requester
-from portal.domain.log.recent_records import RecentRecords
-from portal.domain.mirror import single_reads
-from portal.domain.mirror.door_areas import areas_by_door
-from portal.domain.mirror.models import PassController
-from portal.domain.mirror.place_queries import get_door
+from portal.domain.places.models import PassController
+from portal.domain.places.queries import areas_by_door, get_door
+from portal.domain.sync import single_reads
 from tenants import interrupted_requests, pending_commands
 from tenants.access import TenantRequest, tenant_view
 from tenants.connections.service_clients import current_connection
@@ -51,7 +50,7 @@ def index(request: TenantRequest) -> HttpResponse:
 def wall(request: TenantRequest) -> HttpResponse:
     """Show the board for a wall screen, which also updates."""
     shown = DoorWall(request)
-    board_viewers.record_board_viewer()
+    status_reading.record_board_viewer()
     if live_updates.is_up_to_date(request, shown.version):
         return live_updates.unchanged_response()
     return render(
@@ -61,7 +60,7 @@ def wall(request: TenantRequest) -> HttpResponse:
 
 def _refresh_board(request: TenantRequest, shown: board.DoorBoard) -> HttpResponse:
     """Answer a board's update request with its new content, or with nothing if it is unchanged."""
-    board_viewers.record_board_viewer()
+    status_reading.record_board_viewer()
     if live_updates.is_up_to_date(request, shown.version):
         return live_updates.unchanged_response()
     return render(request, "devices/board.html", {"board": shown})
@@ -84,7 +83,7 @@ def door(request: TenantRequest, device_id: str) -> HttpResponse:
         "sees_areas": request.access.can(Permission.AREAS_VIEW),
         "commands": [each for each in DoorCommand if each is not DoorCommand.HOLD],
         "hold": DoorCommand.HOLD,
-        "ends": hold_ends.available_ends(),
+        "ends": holds.available_ends(),
         "connection": connection,
         "licensed": connection.has_licence_key,
     }
@@ -155,7 +154,7 @@ def _send_command(
     door: PassController, control: DoorCommand, end: Mapping[str, str], *, by: Requester, nonce: Nonce
 ) -> Intent:
     """Send a command; a hold with the chosen end. Raises NotSubmitted for an invalid end."""
-    until = hold_ends.chosen_end(end.get("end", ""), end.get("moment", "")) if control is DoorCommand.HOLD else None
+    until = holds.chosen_end(end.get("end", ""), end.get("moment", "")) if control is DoorCommand.HOLD else None
     return actions.send_command(door=door, command=control, by=by, nonce=nonce, until=until)
 
 

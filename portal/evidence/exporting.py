@@ -1,15 +1,15 @@
-"""Writes an incident as one signed ZIP: an offline page, the data, the media, and instructions to check it.
+"""Write incidents as signed ZIP files with a time stamp."""
 
-The file is written in one pass into the evidence store. If a worker is killed, its file has no reference and is
-deleted, and the export is written again.
-"""
-
+import hashlib
 import json
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, Protocol
 
+import httpx2
+import structlog
 from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
@@ -17,16 +17,151 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import override
+from rfc3161_client import HashAlgorithm, PKIStatus, TimestampRequestBuilder, decode_timestamp_response
 
+from accessapi.errors import ServiceError
+from accessapi.transport import ConnectionPool, ServiceTransport
 from portal.base.files.writing import render_csv_lines
 from portal.base.timers.clock import ClockTime
 from portal.base.timers.timer_registry import TaskWakeup
 from portal.base.ui.times import local
-from portal.evidence import store, time_stamps
-from portal.evidence.archive import Archive
-from portal.evidence.item_words import ItemWords, items_of, words_of
+from portal.evidence import store
+from portal.evidence.check_export import MANIFEST, SEAL, SIGNATURE, STAMP, TAIL
+from portal.evidence.items import ItemWords, items_of, words_of
 from portal.evidence.models import Export, Incident, Item
+from tenants import signing
 from tenants.models import current_tenant
+
+# Compression of text; video and pictures are compressed already.
+_QUICK, _NONE = 1, 0
+
+
+class _Sink(Protocol):
+    def write(self, data: bytes) -> int: ...
+
+
+class _TailBuffer:
+    """A writer that passes on all bytes except the last 64, which the signature replaces, and computes their digest."""
+
+    def __init__(self, sink: _Sink) -> None:
+        self.sink, self.digest, self._held = sink, hashlib.sha256(), b""
+
+    def write(self, data: bytes) -> int:
+        told = self._held + bytes(data)
+        passed, self._held = told[:-TAIL], told[-TAIL:]
+        self.digest.update(passed)
+        self.sink.write(passed)
+        return len(data)
+
+    def flush(self) -> None:
+        """Do nothing: only the last bytes are held back."""
+
+
+class Archive:
+    """A ZIP that is written into `sink`.
+
+    Call `add` for each file, then `close` with the manifest's time stamp, if any.
+    """
+
+    def __init__(self, sink: _Sink, at: datetime) -> None:
+        self._tail = _TailBuffer(sink)
+        unseekable: Any = self._tail
+        self._zip = zipfile.ZipFile(unseekable, "w", zipfile.ZIP_DEFLATED)
+        self._at = at.timetuple()[:6]
+        self._digests: list[tuple[str, str]] = []
+
+    def add(self, name: str, pieces: Iterable[bytes], *, is_compressed: bool = False) -> str:
+        """Write one file, list it in the manifest and return its SHA-256.
+
+        `is_compressed` means no further compression.
+        """
+        digest = self._write(name, pieces, _NONE if is_compressed else _QUICK)
+        self._digests.append((name, digest))
+        return digest
+
+    @property
+    def manifest(self) -> bytes:
+        """Return the list of the files added so far."""
+        return "".join(f"{digest}  {name}\n" for name, digest in self._digests).encode()
+
+    def close(self, stamp: bytes | None) -> tuple[str, str]:
+        """Write the manifest with signature and time stamp, then sign the whole file.
+
+        Return the manifest's SHA-256 and the name of the signing key.
+        """
+        signed = signing.sign(self.manifest)
+        digest = self._write(MANIFEST, [self.manifest])
+        self._write(SIGNATURE, [signed.value])
+        if stamp is not None:
+            self._write(STAMP, [stamp])
+        self._zip.comment = bytes(TAIL)
+        self._zip.close()
+        self._tail.sink.write(signing.sign(SEAL + self._tail.digest.digest()).value)
+        return digest, signed.key
+
+    def _write(self, name: str, pieces: Iterable[bytes], level: int = _QUICK) -> str:
+        entry: Any = zipfile.ZipInfo(name, self._at)
+        entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+        # Without a level, zipfile would use its slow default; the archive's level applies to other calls only.
+        entry._compresslevel = level
+        digest = hashlib.sha256()
+        with self._zip.open(entry, "w", force_zip64=True) as file:
+            for piece in pieces:
+                digest.update(piece)
+                file.write(piece)
+        return digest.hexdigest()
+
+
+log = structlog.get_logger(__name__)
+# Limits of the whole answer, even if it is slow; a time stamp with all certificates has about 6 KB.
+_ANSWER_SECONDS, _ANSWER_MAX = 15.0, 256 * 1024
+_HEADERS = {
+    "Content-Type": "application/timestamp-query",
+    "Accept": "application/timestamp-reply",
+    "Accept-Encoding": "identity",
+}
+
+
+class NotStamped(Exception):
+    """The error if the authority returns no usable time stamp."""
+
+
+def has_stamp_authority() -> bool:
+    return bool(settings.TIME_STAMP_URL)
+
+
+def request_stamp(message: bytes) -> bytes:
+    """Return the authority's answer for a message, as DER for `openssl ts -verify`. Raises NotStamped."""
+    asked = TimestampRequestBuilder().data(message).hash_algorithm(HashAlgorithm.SHA256).build()
+    try:
+        answer = _post(asked.as_bytes())
+        told = decode_timestamp_response(answer)
+        granted = told.status in (PKIStatus.GRANTED, PKIStatus.GRANTED_WITH_MODS)
+        if not granted or told.tst_info.nonce != asked.nonce:
+            raise NotStamped
+        if told.tst_info.message_imprint.message != asked.message_imprint.message:
+            raise NotStamped
+    except (ServiceError, httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
+        log.warning("evidence_not_stamped", error=type(error).__name__)
+        raise NotStamped from None
+    return answer
+
+
+def _post(asked: bytes) -> bytes:
+    """Return the authority's answer, limited in size and time and without redirects. Raises NotStamped."""
+    pool = ConnectionPool(max_idle=0)
+    try:
+        wire = ServiceTransport(
+            pool, read_seconds=_ANSWER_SECONDS, answer_seconds=_ANSWER_SECONDS, answer_max=_ANSWER_MAX
+        )
+        answer = wire.handle_request(httpx2.Request("POST", settings.TIME_STAMP_URL, headers=_HEADERS, content=asked))
+    finally:
+        pool.close()
+    if answer.status_code != 200:
+        log.warning("evidence_not_stamped", status=answer.status_code)
+        raise NotStamped
+    return answer.content
+
 
 MOST_TRIES = 3
 # Longer than the task's time limit: after it, the worker must have died.
@@ -84,7 +219,7 @@ def _write_into(file: store.FileWriter, export: Export) -> dict[str, Any]:
         "rows": rows,
         "tenant": current_tenant(),
         "missing": missing,
-        "stamping": time_stamps.has_stamp_authority(),
+        "stamping": has_stamp_authority(),
         "keys_url": settings.PORTAL_URL + reverse("signing_keys"),
         "check_url": settings.PORTAL_URL + reverse("evidence_check"),
     }
@@ -104,11 +239,11 @@ def _write_into(file: store.FileWriter, export: Export) -> dict[str, Any]:
 
 def _stamp(manifest: bytes) -> tuple[bytes | None, str]:
     """Return the time stamp of a manifest and its result in the words of `Export.stamp`."""
-    if not time_stamps.has_stamp_authority():
+    if not has_stamp_authority():
         return None, ""
     try:
-        return time_stamps.request_stamp(manifest), "stamped"
-    except time_stamps.NotStamped:
+        return request_stamp(manifest), "stamped"
+    except NotStamped:
         return None, "no_answer"
 
 

@@ -17,15 +17,15 @@ from portal.base.timers.clock import ClockTime, database_now
 from portal.base.timers.timer_registry import TaskWakeup
 from portal.domain.budget.ledger import BudgetExhausted
 from portal.domain.budget.priorities import Priority
-from portal.domain.cameras import clips, media, pictures
+from portal.domain.cameras import clips, pictures
 from portal.domain.cameras.models import Camera, Clip, Picture
-from portal.domain.mirror.models import History
+from portal.domain.history.models import History
 from portal.evidence import store
 from portal.evidence.models import Item, LegalHold, StoredFile
 from tenants import audit
 from tenants.connections.service_clients import current_connection
 from tenants.models import current_tenant
-from tenants.wording import coded_sentence
+from tenants.sentences import coded_sentence
 
 _LOCK = 0x4C0E  # first key of this module's advisory locks; the second is the item
 _RETRY_AFTER, _LEASE = timedelta(seconds=30), timedelta(seconds=330)
@@ -126,7 +126,7 @@ def _fetch_clip(item: Item) -> StoredFile:
     if not clips.count_download(clip, incident=True):
         raise _NotAvailable("no_downloads")
     try:
-        return _store(media.stream_media(current_tenant().environment, clip.address, media.VIDEO_MAX))
+        return _store(pictures.stream_media(current_tenant().environment, clip.address, pictures.VIDEO_MAX))
     except _NotAvailable as none:
         if none.trouble == "expired":
             clips.forget_address(clip)
@@ -160,7 +160,7 @@ def _store(source: Iterable[bytes]) -> StoredFile:
                 if number == 0:
                     file.row.content_type = _type_of(piece)
                 file.write(piece)
-        except media.NotFetched as why:
+        except pictures.NotFetched as why:
             raise _NotAvailable(str(why)) from None
     return file.row
 
@@ -170,7 +170,7 @@ def _type_of(head: bytes) -> str:
     for mark, (at, name) in _TYPES.items():
         if head[at:].startswith(mark):
             return name
-    return media.content_type_of(head) or "application/octet-stream"
+    return pictures.content_type_of(head) or "application/octet-stream"
 
 
 def expiring_incidents(before: timedelta) -> list[tuple[int, int]]:

@@ -8,10 +8,10 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from portal.base.ui.edit_conflicts import ConflictForm
 from portal.base.ui.inputs import line_field, moment_field, set_choices, validate_multiline
+from portal.base.ui.shown_values import ConflictForm
 from portal.base.ui.times import local
-from portal.domain.cameras import recordings
+from portal.domain.cameras import playback
 from portal.domain.cameras.models import Camera
 from portal.evidence.models import NOTE_MAX, TITLE_MAX, Incident
 
@@ -68,7 +68,7 @@ class PictureForm(forms.Form):
         set_choices(self, camera=[(str(each.pk), str(each)) for each in cameras])
 
     def clean_at(self) -> Any:
-        return recordings.validate_moment(self.cleaned_data["at"])
+        return playback.validate_moment(self.cleaned_data["at"])
 
 
 class ChooseForm(forms.Form):

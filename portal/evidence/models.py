@@ -6,8 +6,8 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from tenants.models import TenantModel
+from tenants.sentences import SentenceField
 from tenants.vault import EncryptedBytes
-from tenants.wording import SentenceField
 
 TITLE_MAX, NOTE_MAX = 120, 4000
 

@@ -1,16 +1,107 @@
-"""Register the app's parts that other apps run or show."""
+"""Register the app's parts that other apps run or show: timers, an alert, links to incidents, files in backups."""
 
+from collections.abc import Collection, Iterator
+from datetime import timedelta
+
+from django.db.models import QuerySet
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy, pgettext_lazy
 
 from portal.base.timers import timer_registry
-from portal.base.timers.scaled_pauses import scaled_seconds
+from portal.base.timers.clock import ClockTime, database_now, scaled_seconds
 from portal.base.ui import nav, panels
 from portal.base.ui.nav import NavEntry
 from portal.domain.alerts import kinds as alert_kinds
+from portal.domain.alerts.kinds import AlertKind, Observation, RuleSetting, RuleValues, tenants_having
+from portal.domain.alerts.models import Severity
 from portal.domain.safety import rules
-from portal.evidence import alerts, backups, exporting, fetching, panel, retention, store
-from tenants.backup import dependencies
+from portal.evidence import actions, exporting, fetching, store
+from portal.evidence.models import Item, StoredFile
+from tenants.access import TenantRequest
+from tenants.backup import checking
+from tenants.backup.checking import join_names
+from tenants.backup.reading import RowReader
+from tenants.models import Tenant
 from tenants.roles import Permission
+from tenants.scope import across_tenants
+from tenants.sentences import register_sentences
+
+
+def _expiring_incidents(tenant: Tenant, values: RuleValues) -> Iterator[Observation]:
+    now = database_now()
+    for key, number in fetching.expiring_incidents(timedelta(days=values["left"])):
+        yield Observation(f"incident:{key}", now, {"number": number, "days": values["left"]})
+
+
+def _unsaved_items(rules: Collection[RuleValues]) -> QuerySet[Item]:
+    """Return unsaved items that the service deletes within the longest time of these rules."""
+    before = ClockTime() + timedelta(days=max(each["left"] for each in rules))
+    rows = Item.reachable_objects.filter(media__in=Item.LACKING)
+    return rows.filter(expires_at__gt=ClockTime(), expires_at__lt=before)
+
+
+EXPIRING_EVIDENCE = AlertKind(
+    name="evidence",
+    message=_(
+        "Incident %(number)s has video or pictures that are not saved yet. The service deletes them within"
+        " %(days)s days."
+    ),
+    severity=Severity.WARNING,
+    settings=(RuleSetting("left", _("Days before"), 14, 1, 60, is_stricter_when_larger=True),),
+    find_current=_expiring_incidents,
+    tenants_to_check=tenants_having(_unsaved_items),
+)
+
+
+class EvidenceFiles:
+    """The files in a database dump that were not to be deleted at that moment."""
+
+    def __init__(self) -> None:
+        self._sizes: dict[str, int] = {}
+
+    def row_readers(self) -> Iterator[RowReader]:
+        yield RowReader(StoredFile._meta.db_table, ("path", "size", "delete_at"), self._take)
+
+    def _take(self, path: str, size: str, delete_at: str | None) -> None:
+        if delete_at is None:
+            self._sizes[path] = int(size)
+
+    def problems(self, *, is_alone: bool) -> Iterator[str]:
+        missing = [path for path, size in sorted(self._sizes.items()) if not store.has_file(path, size)]
+        if missing and not is_alone:  # files that were deleted since do not matter
+            with across_tenants("a backup holds all tenants"):
+                kept = StoredFile.objects_across_tenants.filter(path__in=missing, delete_at=None)
+                missing = sorted(kept.values_list("path", flat=True))
+        if missing:
+            some = f"{len(missing):,} of {len(self._sizes):,} evidence files"
+            yield f"{some} are missing from the store, or incomplete: {join_names(missing)}."
+
+    def summary(self) -> str:
+        return f"Its {len(self._sizes):,} evidence files are in the store."
+
+
+def draw_record_link(request: TenantRequest) -> SafeString:
+    """Draw the link that adds a record to an incident."""
+    record = getattr(request, "shown_record", None)
+    if record is None:
+        return SafeString("")
+    return _draw_link(request, reverse("evidence:add_record", args=[request.tenant.slug, record.history_id]))
+
+
+def draw_check_link(request: TenantRequest) -> SafeString:
+    """Draw the link that adds an access check to an incident."""
+    there = reverse("evidence:add_rights", args=[request.tenant.slug])
+    return _draw_link(request, f"{there}?{request.GET.urlencode()}")
+
+
+def _draw_link(request: TenantRequest, href: str) -> SafeString:
+    if not request.access.can(Permission.EVIDENCE_MAKE):
+        return SafeString("")
+    return render_to_string("evidence/add.html", {"href": href}, request)
+
 
 nav.register(NavEntry("evidence", _("Evidence"), "folder", "evidence:index", Permission.EVIDENCE_VIEW))
 timer_registry.register(
@@ -29,16 +120,47 @@ timer_registry.register(
 )
 timer_registry.register(
     "incidents_over",
-    retention.INCIDENTS_DUE.check_due,
+    actions.INCIDENTS_DUE.check_due,
     every=600.0,
     queue="bulk",
-    due_rows=retention.INCIDENTS_DUE.querysets,
+    due_rows=actions.INCIDENTS_DUE.querysets,
 )
 timer_registry.register(
     "evidence_files", store.delete_due, every=60.0, queue="bulk", due_rows=store.FILES_DUE.querysets
 )
-rules.register(retention.RETENTION_RULE)
-alert_kinds.register(alerts.EXPIRING_EVIDENCE)
-dependencies.register(backups.EvidenceFiles)
-panels.register("record", panel.draw_record_link)
-panels.register("access_check", panel.draw_check_link)
+rules.register(actions.RETENTION_RULE)
+alert_kinds.register(EXPIRING_EVIDENCE)
+checking.register(EvidenceFiles)
+panels.register("record", draw_record_link)
+panels.register("access_check", draw_check_link)
+
+
+register_sentences(
+    {
+        "safety_rule.evidence_retention": pgettext_lazy("safety rule", "Retention of evidence"),
+        "alert_kind.evidence": _("Evidence about to be deleted"),
+        "incident.opened": _("Incident %(number)s opened"),
+        "incident.edited": _("Incident %(number)s edited"),
+        "incident.closed": _("Incident %(number)s closed"),
+        "incident.reopened": _("Incident %(number)s opened again"),
+        "incident.held": _("Incident %(number)s put on legal hold"),
+        "incident.hold_ended": _("Legal hold of incident %(number)s ended"),
+        "incident.deleted": _("Incident %(number)s deleted with its evidence"),
+        "evidence.added": ngettext_lazy(
+            "Incident %(number)s: %(count)s item added", "Incident %(number)s: %(count)s items added", "count"
+        ),
+        "evidence.removed": _("Incident %(number)s: 1 item removed"),
+        "evidence.fetch": ngettext_lazy(
+            "Incident %(number)s: %(count)s video or picture requested",
+            "Incident %(number)s: %(count)s videos and pictures requested",
+            "count",
+        ),
+        "evidence.stored": _("Incident %(number)s: video or picture saved"),
+        "evidence.viewed": _("Incident %(number)s: video or picture viewed"),
+        "evidence.export": _("Incident %(number)s: export requested"),
+        "evidence.downloaded": _("Incident %(number)s: export downloaded"),
+        "evidence.retention": ngettext_lazy(
+            "Closed incidents are kept for %(days)s day", "Closed incidents are kept for %(days)s days", "days"
+        ),
+    }
+)

@@ -1,7 +1,7 @@
 """Tasks that fetch video and pictures, write exports, and delete incidents after their time."""
 
 from portal.base.timers.celery_app import portal_task
-from portal.evidence import exporting, fetching, retention
+from portal.evidence import actions, exporting, fetching
 from tenants.scope import tenant_scope
 
 
@@ -20,4 +20,4 @@ def export(tenant_id: int, export_id: int) -> None:
 @portal_task(queue="bulk", promise="idempotent")
 def delete(tenant_id: int, incident_id: int) -> None:
     with tenant_scope(tenant_id):
-        retention.delete_expired(incident_id)
+        actions.delete_expired(incident_id)

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from portal.evidence import export_views, media_views, selection_views, views
+from portal.evidence import item_views, views
 
 app_name = "evidence"
 urlpatterns = [
@@ -16,13 +16,13 @@ urlpatterns = [
     path("<int:number>/hold/", views.hold, name="hold"),
     path("<int:number>/holds/<int:pk>/end/", views.end_hold, name="end_hold"),
     path("<int:number>/delete/", views.delete, name="delete"),
-    path("<int:number>/records/", selection_views.records, name="records"),
-    path("<int:number>/requests/", selection_views.requests, name="requests"),
-    path("<int:number>/picture/", selection_views.picture, name="picture"),
-    path("add/record/<sid:history_id>/", selection_views.add_record, name="add_record"),
-    path("add/access-check/", selection_views.add_rights, name="add_rights"),
+    path("<int:number>/records/", item_views.records, name="records"),
+    path("<int:number>/requests/", item_views.requests, name="requests"),
+    path("<int:number>/picture/", item_views.picture, name="picture"),
+    path("add/record/<sid:history_id>/", item_views.add_record, name="add_record"),
+    path("add/access-check/", item_views.add_rights, name="add_rights"),
     path("<int:number>/items/<int:pk>/remove/", views.remove, name="remove"),
-    path("<int:number>/items/<int:pk>/file/", media_views.item_file, name="file"),
-    path("<int:number>/export/", export_views.request_export, name="export"),
-    path("<int:number>/exports/<int:pk>/", export_views.download, name="download"),
+    path("<int:number>/items/<int:pk>/file/", item_views.item_file, name="file"),
+    path("<int:number>/export/", views.request_export, name="export"),
+    path("<int:number>/exports/<int:pk>/", views.download, name="download"),
 ]

@@ -1,14 +1,16 @@
-"""Views of incidents: the list, one incident with its items, and actions on it."""
+"""Views of incidents: the list, one incident with its items, actions on it, and its exports."""
 
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from django import forms
 from django.contrib import messages
+from django.contrib.auth.decorators import login_not_required
 from django.db.models import Prefetch
-from django.http import HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -20,10 +22,10 @@ from portal.base.ui import live_updates
 from portal.base.ui.url_lookup import get_row_or_404, is_row_number
 from portal.domain.cameras import usage
 from portal.domain.intents.recording import Requester
-from portal.domain.safety.feedback import change_with_feedback
-from portal.evidence import actions, retention, rules
+from portal.domain.safety.changing import change_with_feedback
+from portal.evidence import actions, store
 from portal.evidence.forms import CloseForm, EditForm, HoldForm, IncidentForm, NoteForm, SettingsForm, initial_values
-from portal.evidence.item_words import ItemWords, items_of, words_of
+from portal.evidence.items import ItemWords, items_of, words_of
 from portal.evidence.lists import Incidents
 from portal.evidence.models import Incident, Item, LegalHold
 from tenants import interrupted_requests
@@ -65,7 +67,7 @@ def apply(
     """
     try:
         act()
-    except rules.NotDone as why:
+    except actions.NotDone as why:
         if typed:
             return interrupted_requests.return_to_form(request, page_of(request, found), str(REFUSAL_TEXTS[str(why)]))
         messages.error(request, str(REFUSAL_TEXTS[str(why)]))
@@ -75,9 +77,9 @@ def apply(
     return redirect(page_of(request, found))
 
 
-def refuse(request: TenantRequest, found: Incident, act: rules.IncidentAction) -> HttpResponseBase | None:
+def refuse(request: TenantRequest, found: Incident, act: actions.IncidentAction) -> HttpResponseBase | None:
     """Return to the incident's page with a reason if its state refuses the action; otherwise return None."""
-    why = rules.refusing_state(found, act)
+    why = actions.refusing_state(found, act)
     if not why:
         return None
     if request.method == "POST" and act in ("edit", "close"):
@@ -118,7 +120,7 @@ def _context(request: TenantRequest, found: Incident) -> dict[str, Any]:
     missing = [each for each in items if each.can_be_fetched]
     return {
         "incident": found,
-        "allowed": rules.allowed_actions(found),
+        "allowed": actions.allowed_actions(found),
         "holds": [each for each in found.holds.all() if each.is_active],
         "ended_holds": [each for each in found.holds.all() if not each.is_active],
         "items": items,
@@ -226,7 +228,7 @@ def close(request: TenantRequest, number: int) -> HttpResponseBase:
     if stopped := refuse(request, found, "close"):
         return stopped
     form = CloseForm(
-        request.POST if request.method == "POST" else None, initial={"keep_until": retention.retention_end()}
+        request.POST if request.method == "POST" else None, initial={"keep_until": actions.retention_end()}
     )
     if form.is_valid():
         wanted = partial(actions.close, incident=found, **form.cleaned_data, by=Requester.from_request(request))
@@ -288,8 +290,8 @@ def delete(request: TenantRequest, number: int) -> HttpResponseBase:
         ]
         return _confirm(request, found, _("Delete incident"), found.title, told)
     try:
-        retention.delete(incident=found, by=Requester.from_request(request))
-    except rules.NotDone as why:
+        actions.delete(incident=found, by=Requester.from_request(request))
+    except actions.NotDone as why:
         messages.error(request, str(REFUSAL_TEXTS[str(why)]))
         return redirect(page_of(request, found))
     messages.success(request, _("Incident %(number)d deleted.") % {"number": found.number})
@@ -298,11 +300,35 @@ def delete(request: TenantRequest, number: int) -> HttpResponseBase:
 
 @tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"])
 def settings(request: TenantRequest) -> HttpResponseBase:
-    form = SettingsForm(
-        request.POST if request.method == "POST" else None, initial={"days": retention.retention_days()}
-    )
+    form = SettingsForm(request.POST if request.method == "POST" else None, initial={"days": actions.retention_days()})
     if form.is_valid():
-        wanted = partial(retention.change_retention, **form.cleaned_data, by=Requester.from_request(request))
+        wanted = partial(actions.change_retention, **form.cleaned_data, by=Requester.from_request(request))
         if change_with_feedback(request, wanted, _("Saved. Incidents closed before keep their day."), form):
             return redirect(reverse("evidence:index", args=[request.tenant.slug]))
     return render(request, "evidence/settings.html", {"form": form})
+
+
+@tenant_view(Permission.EVIDENCE_MAKE, methods=["POST"])
+def request_export(request: TenantRequest, number: int) -> HttpResponseBase:
+    found = incident_or_404(number)
+    return apply(request, found, lambda: actions.request_export(incident=found, by=Requester.from_request(request)))
+
+
+@tenant_view(Permission.EVIDENCE_MAKE, is_file=True)
+def download(request: TenantRequest, number: int, pk: int) -> HttpResponseBase:
+    """Return the file of a signed export."""
+    found = incident_or_404(number)
+    export = get_row_or_404(found.exports.select_related("file", "incident"), pk=pk)
+    if export.file is None:
+        raise Http404
+    actions.record_download(export=export, by=Requester.from_request(request))
+    return store.download_response(request, export.file, f"incident-{found.number}-{export.pk}.zip")
+
+
+@login_not_required
+def check_program(request: HttpRequest) -> HttpResponse:
+    """Return the program that checks an export without the portal."""
+    program = Path(__file__).with_name("check_export.py").read_bytes()
+    answer = HttpResponse(program, content_type="text/x-python; charset=utf-8")
+    answer["Content-Disposition"] = 'attachment; filename="check_export.py"'
+    return answer

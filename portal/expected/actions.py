@@ -18,17 +18,14 @@ from portal.domain.intents.nonces import Nonce
 from portal.domain.intents.recording import Requester
 from portal.domain.jobs import actions, row_executor
 from portal.domain.jobs.kinds import AuditDescription, JobKind, Skip, Wait
-from portal.domain.jobs.models import Job, Row
-from portal.domain.jobs.row_storage import NewRow, insert_rows
-from portal.domain.jobs.states import JobState, RowState
+from portal.domain.jobs.models import Job, JobState, NewRow, Row, RowState, insert_rows
 from portal.domain.visits.models import Visit
-from portal.expected import dry_run, words
+from portal.expected import checking, lists
+from portal.expected.checking import order_from_json, order_to_json
 from portal.expected.queries import KIND, list_number
-from portal.expected.row_parsing import order_from_json, order_to_json
-from portal.guests.clashes import CodeClash
-from portal.guests.issuing import issue_codes
+from portal.guests.issuing import CodeClash, issue_codes
 from tenants.roles import Permission
-from tenants.wording import coded_sentence
+from tenants.sentences import coded_sentence
 
 # A list that was not started within this time is deleted.
 _UNSTARTED = timedelta(days=7)
@@ -89,10 +86,10 @@ GUEST_LIST_KIND = JobKind(
     family=KIND,
     describe_for_audit=_audit_entry,
     page_address=lambda job: reverse("guests:expected_page", args=[job.tenant.slug, list_number(job)]),
-    reason_texts=words.PROBLEM_TEXTS,
-    field_label=words.column_label,
+    reason_texts=lists.PROBLEM_TEXTS,
+    field_label=lists.column_label,
     submit_row=submit_row,
-    describe_row=words.row_reasons,
+    describe_row=lists.row_reasons,
     unit=_("codes"),
     state_labels={RowState.SUCCEEDED: _("Issued"), RowState.FAILED: _("Not issued")},
 )
@@ -100,8 +97,8 @@ GUEST_LIST_KIND = JobKind(
 
 def upload(*, by: Requester, file: "UploadedFile[bytes]", mail: bool) -> Job:
     """Save a list with the results of its dry run. Raises FileFault; then nothing is saved."""
-    sheet = dry_run.read_sheet(file)
-    found = dry_run.check_rows(sheet, mail=mail)
+    sheet = checking.read_sheet(file)
+    found = checking.check_rows(sheet, mail=mail)
     with transaction.atomic():
         delete_unstarted()
         job = actions.create_job(
@@ -110,7 +107,7 @@ def upload(*, by: Requester, file: "UploadedFile[bytes]", mail: bool) -> Job:
             title=(file.name or "")[-200:].replace("\x00", ""),
             options={"mail": mail, "fingerprint": sheet.fingerprint.hex()},
             headings=sheet.headings,
-            last_end=dry_run.last_end(found),
+            last_end=checking.last_end(found),
             size=len(found),
             state=JobState.CHECKED,
             checked_at=ClockTime(),
@@ -120,7 +117,7 @@ def upload(*, by: Requester, file: "UploadedFile[bytes]", mail: bool) -> Job:
     return job
 
 
-def _new_row(found: dry_run.CheckedRow) -> NewRow:
+def _new_row(found: checking.CheckedRow) -> NewRow:
     order = order_to_json(found.row.order) if found.row.order else None
     content = {"cells": found.row.cells, "order": order, "marks": found.double_ids}
     return NewRow(found.row.line, found.action, "", content, found.problems, found.row.notes)

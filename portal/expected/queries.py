@@ -5,9 +5,8 @@ from collections.abc import Iterator
 from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest
 
-from portal.domain.jobs.models import Job, Row
+from portal.domain.jobs.models import Job, Row, RowState
 from portal.domain.jobs.queries import with_problem_flags
-from portal.domain.jobs.states import RowState
 from portal.domain.visits.models import Visit
 
 KIND = "expected"

@@ -1,8 +1,24 @@
 """Register the app's parts that other apps run or show."""
 
+from django.utils.translation import gettext_lazy
+
 from portal.domain.jobs import kinds
 from portal.expected import actions
 from portal.today import erasing as visits
+from tenants.sentences import register_sentences, register_targets
 
 kinds.register(actions.GUEST_LIST_KIND)
 visits.subscribe(actions.erase_before)
+
+
+register_sentences(
+    {
+        "expected.uploaded": gettext_lazy("List of expected guests uploaded"),
+        "expected.started": gettext_lazy("List of expected guests started"),
+        "expected.stopped": gettext_lazy("List of expected guests stopped"),
+        "expected.continued": gettext_lazy("List of expected guests continued"),
+        "expected.discarded": gettext_lazy("List of expected guests discarded"),
+        "expected.downloaded": gettext_lazy("List of expected guests downloaded"),
+    }
+)
+register_targets({"expected": gettext_lazy("Expected guests")})

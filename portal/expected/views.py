@@ -1,10 +1,14 @@
-"""Views of lists of expected guests. Each list has one address whose page depends on its state; each step is a POST."""
+"""Views of lists of expected guests. The page of a list depends on its state; each step is a POST."""
 
+from typing import Any
+
+from django import forms
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from portal.base.files.file_limits import FileFault
 from portal.codes.badges import upcoming_visits
@@ -13,17 +17,42 @@ from portal.domain.intents import nonces
 from portal.domain.intents.recording import Requester
 from portal.domain.jobs import costs, kinds, views
 from portal.domain.jobs import queries as jobs
-from portal.domain.jobs.models import Job
+from portal.domain.jobs.models import Action, Job, JobState
 from portal.domain.jobs.pages import JobPage, render_started_job, render_table, tabs_of
-from portal.domain.jobs.states import Action, JobState
 from portal.domain.jobs.views import JobPages
 from portal.domain.visits.models import DeskSettings
-from portal.expected import actions, queries, row_parsing, words
-from portal.expected.forms import UploadForm
+from portal.expected import actions, checking, lists, queries
+from portal.expected.checking import FIELDS, MOST_BYTES, MOST_ROWS
 from portal.expected.lists import CheckedRows, GuestLists, SentRows
-from portal.expected.row_parsing import FIELDS
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
+
+
+class UploadForm(forms.Form):
+    """A spreadsheet. It is not validated before it is read."""
+
+    file = forms.FileField(
+        label=gettext_lazy("List"),
+        allow_empty_file=True,
+        widget=forms.ClearableFileInput(attrs={"accept": ".csv,.tsv,.txt,.xlsx"}),
+    )
+    delivery = forms.ChoiceField(
+        label=gettext_lazy("Codes"),
+        required=False,
+        widget=forms.RadioSelect,
+        choices=[
+            ("direct", gettext_lazy("At the desk (shown or printed on arrival)")),
+            ("mail", gettext_lazy("By e-mail from the service, to guests with an address")),
+        ],
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["file"].help_text = _(
+            "CSV (UTF-8 or Shift-JIS) or XLSX, up to %(rows)d rows and %(mb)d MB. Each row uses "
+            "one of the hour's 720 API calls. The first line must contain the headings."
+        ) % {"rows": MOST_ROWS, "mb": MOST_BYTES // 2**20}
+
 
 DESK = Permission.GUESTS_DESK
 
@@ -57,7 +86,7 @@ def _dry_run_page(view: JobPage) -> HttpResponse:
         "minutes": costs.cost_of_single_rows(counts.by_action(Action.CREATE), connection).minutes,
         "same_file": same,
         "same_file_url": kinds.page_address(same) if same is not None else "",
-        "left_out": row_parsing.unknown_headings(job.headings or []),
+        "left_out": checking.unknown_headings(job.headings or []),
         "nonce": nonces.create_nonce(view.request),
     }
     return render_table(view, CheckedRows, found, "expected/checked.html")
@@ -74,7 +103,7 @@ def index(request: TenantRequest) -> HttpResponseBase:
         try:
             job = actions.upload(by=Requester.from_request(request), file=form.cleaned_data["file"], mail=mail)
         except FileFault as fault:
-            form.add_error("file", words.file_error_text(fault.code, fault.values))
+            form.add_error("file", lists.file_error_text(fault.code, fault.values))
         else:
             return redirect(kinds.page_address(job))
     listed = GuestLists(request, queries.guest_lists())

@@ -1,13 +1,11 @@
-"""The answer of an access check: yes, no or unknown, the deciding rule, and until or from when it applies.
+"""The answer of an access check with the deciding rule, and the person's week at the place."""
 
-The checks in order: the contract, the use period, the credential, and the rights with their schedules and holidays.
-Without the contract, the service opens nothing.
-"""
-
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from typing import Any
 
+from django.utils.dates import WEEKDAYS_ABBR
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -15,7 +13,7 @@ from django.utils.translation import ngettext
 from accessapi.permissions import AreaPlace, Decision, DecisionRule, Holidays, phrase_pass
 from accessapi.permissions.opening_hours import DecisionSpan, OpeningHours
 from portal.base.ui.times import local
-from portal.domain.mirror.models import UNREADABLE, Member
+from portal.domain.people.models import UNREADABLE, Member
 from portal.explain.questions import CheckedPlace
 from tenants.models import Connection
 
@@ -290,3 +288,64 @@ def _holiday_line(at: datetime, holidays: Holidays) -> list[ReasonLine]:
         return []
     words = _("%(day)s is a holiday: %(name)s") if name else _("%(day)s is a weekly holiday")
     return [ReasonLine(_("Holiday"), words % {"day": f"{local(at):%Y-%m-%d}", "name": name}, None)]
+
+
+@dataclass(frozen=True)
+class OpenSpan:
+    """A part of a day in minutes from 00:00, open or unknown."""
+
+    start: float
+    width: float
+    words: str
+    is_unknown: bool = False
+
+
+@dataclass(frozen=True)
+class WeekDay:
+    """One row of the picture. `moment` is the moment of the question in minutes, on its day."""
+
+    date: date
+    name: str
+    holiday: str | None
+    spans: list[OpenSpan]
+    moment: float | None = None
+
+    @property
+    def words(self) -> str:
+        return ", ".join(span.words for span in self.spans) or _("closed")
+
+
+LEFT, MINUTE = 150, 1  # the x position of 00:00 in the picture, and the width of a minute
+
+
+def hour_marks() -> list[tuple[int, str]]:
+    """Return (x position, label) of each hour."""
+    return [(LEFT + hour * 60 * MINUTE, f"{hour:02d}" if not hour % 3 else "") for hour in range(25)]
+
+
+def days_of_week(openings: OpeningHours, holidays: Holidays, monday: date, at: datetime) -> list[WeekDay]:
+    """Return seven days, beginning with `monday`."""
+    days = [monday + timedelta(days=number) for number in range(7)]
+    moment = local(at)
+    found = []
+    for day in days:
+        holiday = holidays.name_of(day)
+        words = None if holiday is None else holiday or _("weekly holiday")
+        marked = moment.hour * 60 + moment.minute + moment.second / 60 if day == moment.date() else None
+        found.append(WeekDay(day, str(WEEKDAYS_ABBR[day.weekday()]), words, list(_spans(openings, day)), marked))
+    return found
+
+
+def _spans(openings: OpeningHours, day: date) -> Iterator[OpenSpan]:
+    for each in openings.spans_of_day(day):
+        if each.allowed is False:
+            continue
+        start = each.start.hour * 60 + each.start.minute + each.start.second / 60
+        minutes = (each.end - each.start).total_seconds() / 60
+        yield OpenSpan(round(start, 2), round(minutes, 2), _times(start, start + minutes), each.allowed is None)
+
+
+def _times(start: float, end: float) -> str:
+    """Return `08:00–19:00`, with the end rounded up from the service's last second."""
+    first, last = int(start), round(end)
+    return f"{first // 60:02d}:{first % 60:02d}–{last // 60:02d}:{last % 60:02d}"

@@ -14,17 +14,16 @@ from django.urls import reverse
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
-from portal.domain.intents.models import Intent, target_of
-from portal.domain.intents.states import State
+from portal.domain.history import visibility
+from portal.domain.history.coverage import Coverage, load_coverage
+from portal.domain.history.models import History
+from portal.domain.intents.models import Intent, State, target_of
 from portal.domain.jobs import kinds
 from portal.domain.jobs import words as bulk_words
-from portal.domain.jobs.models import Row
-from portal.domain.jobs.states import RowState
-from portal.domain.log import visibility
-from portal.domain.mirror.coverage import Coverage, load_coverage
-from portal.domain.mirror.fields.members import CARD, DOORS_AND_KEYS, END, QR, START
-from portal.domain.mirror.models import History, Member, RightsChange
-from portal.domain.rights import places, words
+from portal.domain.jobs.models import Row, RowState
+from portal.domain.people.member_fields import CARD, DOORS_AND_KEYS, END, QR, START
+from portal.domain.people.models import Member, RightsChange
+from portal.domain.rights import words
 from portal.explain.questions import CheckedPlace
 from tenants.access import Access
 from tenants.models import AuditEntry
@@ -104,8 +103,8 @@ class ChangesSince:
         return begin is not None and end is not None and begin <= self.at <= end
 
     @cached_property
-    def _places(self) -> places.PlaceNames:
-        return places.load_place_names()
+    def _places(self) -> words.PlaceNames:
+        return words.load_place_names()
 
     def _own_changes(self) -> Iterable[AccessChange]:
         """Yield requests about this member alone that were applied, or may have been."""

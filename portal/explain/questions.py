@@ -17,9 +17,9 @@ from django.utils.translation import gettext as _
 from accessapi.limits import JST
 from accessapi.permissions import AreaPlace, KeyPlace
 from portal.base.ui.times import local, parse_moment
-from portal.domain.mirror import member_search
-from portal.domain.mirror.models import Member
-from portal.domain.rights.places import PlaceNames, load_place_names
+from portal.domain.people import queries
+from portal.domain.people.models import Member
+from portal.domain.rights.words import PlaceNames, load_place_names
 from tenants.access import TenantRequest
 
 MOST_MEMBERS = 12
@@ -108,7 +108,7 @@ class Question:
         """Return the first members that match the typed text, and one more than the page shows."""
         if not self.text or self.member is not None:
             return []
-        return list(member_search.search_for_reader(self.request.access, self.text)[: MOST_MEMBERS + 1])
+        return list(queries.search_for_reader(self.request.access, self.text)[: MOST_MEMBERS + 1])
 
     def address(self, view: str = "explain:index", **changes: str | None) -> str:
         """Return the address of this question with some parts changed; None removes a part."""

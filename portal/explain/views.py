@@ -7,10 +7,10 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
-from portal.domain.mirror.models import Member
-from portal.domain.mirror.place_queries import load_holidays
-from portal.domain.mirror.single_reads import ReadFailed, read_member_for_page
-from portal.explain import changes_since, week
+from portal.domain.people.models import Member
+from portal.domain.places.queries import load_holidays
+from portal.domain.sync.single_reads import ReadFailed, read_member_for_page
+from portal.explain import answers, changes_since
 from portal.explain.answers import AccessAnswer
 from portal.explain.questions import Question
 from tenants.access import TenantRequest, tenant_view
@@ -54,14 +54,14 @@ def _context(request: TenantRequest, question: Question) -> dict[str, Any]:
         return context
     holidays = load_holidays()
     answer = AccessAnswer(member, place, at, holidays, current_connection())
-    days = week.days_of_week(answer.openings, holidays, question.monday, at) if answer.openings is not None else []
+    days = answers.days_of_week(answer.openings, holidays, question.monday, at) if answer.openings is not None else []
     return context | {
         "answer": answer,
         "past": changes_since.changes_since(member, place, at, timezone.now(), request.access)
         if question.chosen_at
         else None,
         "days": days,
-        "hours": week.hour_marks(),
+        "hours": answers.hour_marks(),
         "next_url": question.address_at(answer.next_opening.start) if answer.next_opening else "",
         "read_url": question.address("explain:reading"),
         "may_edit": request.access.can(Permission.RIGHTS_EDIT),

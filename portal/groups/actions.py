@@ -1,13 +1,14 @@
 """Changes of groups that staff request from the service: create and rename. The specification has no deletion."""
 
+from portal.domain.events import MirrorKind
 from portal.domain.intents.actions import Requester, submit
 from portal.domain.intents.models import Intent, target_of
 from portal.domain.intents.nonces import Nonce
 from portal.domain.intents.recording import Command
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import Group, MirrorState
+from portal.domain.people.models import Group
+from portal.domain.sync.models import MirrorState
 from tenants.roles import Permission
-from tenants.wording import coded_sentence
+from tenants.sentences import coded_sentence
 
 
 def create(*, name: str, by: Requester, nonce: Nonce) -> Intent:

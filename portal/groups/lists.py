@@ -14,13 +14,15 @@ from portal.base.ui.chips import Chip
 from portal.base.ui.tables import Column, EmptyState, Table
 from portal.base.ui.tables.filters import ListAddress
 from portal.base.ui.url_lookup import ServiceId
+from portal.domain.events import MirrorKind
 from portal.domain.jobs.lists import selection_actions
-from portal.domain.mirror import freshness, member_search, queries
-from portal.domain.mirror.fields.members import CODE, END, NAME
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import Group, Member, MirrorState
-from portal.domain.mirror.text_folding import fold
+from portal.domain.people import queries
+from portal.domain.people.member_fields import CODE, END, NAME
+from portal.domain.people.models import Group, Member
+from portal.domain.people.text_folding import fold
 from portal.domain.rights import member_rights
+from portal.domain.sync import freshness
+from portal.domain.sync.models import MirrorState
 from portal.groups.rights_comparison import RightsComparison
 from tenants.access import TenantRequest
 from tenants.roles import Permission
@@ -107,7 +109,7 @@ class GroupMembers(Table):
         return freshness.empty_state(self.request, usual, MirrorKind.MEMBERS)
 
     def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:
-        return member_search.search_members(queryset, text, may_see_cards=False)
+        return queries.search_members(queryset, text, may_see_cards=False)
 
     def row_href(self, row: Member) -> str:
         return f"{self._index}{_ids.to_url(row.member_id)}/"

@@ -11,10 +11,10 @@ from typing import Any
 
 from django.db.models import Count, Min, Q, QuerySet
 
-from portal.domain.mirror import queries
-from portal.domain.mirror.background_reads import prioritise_members
-from portal.domain.mirror.models import Group, Member
-from portal.domain.rights import member_rights, places, words
+from portal.domain.people import queries
+from portal.domain.people.models import Group, Member
+from portal.domain.rights import member_rights, words
+from portal.domain.sync.single_reads import prioritise_members
 
 # The most members (first by name) and the most notations to compare; the page says so if there are more.
 MOST_MEMBERS = 5000
@@ -124,7 +124,7 @@ def _group_by_meaning(found: Sequence[Mapping[str, Any]]) -> dict[str, RightsVar
 
 def _describe_variants(members: QuerySet[Member], shown: list[RightsVariant]) -> None:
     """Add the rights in words, and the first members of each rarer variant."""
-    known = places.load_place_names() if shown else places.PlaceNames()
+    known = words.load_place_names() if shown else words.PlaceNames()
     for variant in shown:
         variant.lines = words.group_by_time(words.rights_lines(variant.rights, known))
     rare = shown[1:]

@@ -10,19 +10,19 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
 from portal.base.files.writing import download_recorder
-from portal.base.ui.edit_conflicts import ConflictForm
+from portal.base.ui.shown_values import ConflictForm
 from portal.base.ui.tables import file_response
 from portal.domain.intents import queries as intents
 from portal.domain.intents.form_handling import ALL_STATES, address_of_target, submit_and_redirect
 from portal.domain.intents.models import Intent, target_of
-from portal.domain.mirror.fields.members import GROUP_NAME, MEMBERGROUP
-from portal.domain.mirror.models import Group
-from portal.domain.mirror.queries import get_group
+from portal.domain.people.member_fields import GROUP_NAME, MEMBERGROUP
+from portal.domain.people.models import Group
+from portal.domain.people.queries import get_group
 from portal.groups import actions, rights_comparison
 from portal.groups.lists import GroupMembers, Groups, group_count
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
-from tenants.wording import coded_sentence
+from tenants.sentences import coded_sentence
 
 _LATEST = 5
 

@@ -15,14 +15,14 @@ from portal.domain.intents.actions import dispatch, stop
 from portal.domain.intents.models import Intent, target_of
 from portal.domain.intents.nonces import Nonce, NotSubmitted
 from portal.domain.intents.recording import Command, Requester, record_intent
-from portal.domain.mirror.fields.guests import AREAS, CODE, GUEST, KEYS
-from portal.domain.mirror.fields.values import NEW_MASK, OLD_MASK
-from portal.domain.mirror.text_folding import fold
+from portal.domain.people.fields import NEW_MASK, OLD_MASK
+from portal.domain.people.guest_fields import AREAS, CODE, GUEST, KEYS
+from portal.domain.people.text_folding import fold
 from portal.domain.visits.models import Preset, Visit
 from portal.guests.places import Host
 from tenants import audit
 from tenants.roles import Permission
-from tenants.wording import coded_sentence
+from tenants.sentences import coded_sentence
 
 _OPENING_FIELDS = (CODE.name, AREAS.name, KEYS.name)
 _AUDITED_FIELDS = ("name", "name_ja", "area_ids", "keys", "minutes", "until", "grace_minutes", "remarks_ja",

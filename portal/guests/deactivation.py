@@ -23,14 +23,13 @@ from portal.base.timers.clock import ClockTime, database_now
 from portal.base.timers.timer_registry import TaskWakeup
 from portal.domain.budget.ledger import BudgetExhausted
 from portal.domain.budget.priorities import Priority
-from portal.domain.intents import absence_proofs, actions
+from portal.domain.intents import actions, handlers
 from portal.domain.intents.actions import Requester
-from portal.domain.intents.models import Intent, target_of
+from portal.domain.intents.models import UNDER_WAY, Intent, Reason, State, target_of
 from portal.domain.intents.nonces import Nonce
 from portal.domain.intents.recording import Command
-from portal.domain.intents.states import UNDER_WAY, Reason, State
-from portal.domain.mirror import single_reads
-from portal.domain.mirror.fields.guests import GUEST
+from portal.domain.people.guest_fields import GUEST
+from portal.domain.sync import single_reads
 from portal.domain.visits.models import Stage, Visit
 from portal.domain.visits.queries import UNCONFIRMED
 from portal.guests import deactivation_ways, hours
@@ -39,7 +38,7 @@ from tenants.connections.service_clients import current_connection
 from tenants.models import Connection
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
-from tenants.wording import coded_sentence
+from tenants.sentences import coded_sentence
 
 log = structlog.get_logger(__name__)
 
@@ -251,8 +250,8 @@ def _wait_for_a_person(visit: Visit) -> None:
 def _confirm(visit: Visit, read_at: datetime, *, gone: bool = False) -> bool:
     """Record that the end is confirmed. If a lost change might still arrive, check once more instead."""
     late = None if gone else _last_unanswered(visit)
-    if late is not None and not absence_proofs.proves_absence(late, read_at):
-        Visit.objects.filter(pk=visit.pk).update(cut_due_at=late + absence_proofs.MIN_ABSENCE_INTERVAL)
+    if late is not None and not handlers.proves_absence(late, read_at):
+        Visit.objects.filter(pk=visit.pk).update(cut_due_at=late + handlers.MIN_ABSENCE_INTERVAL)
         return False
     values: dict[str, Any] = {"ended_confirmed_at": read_at, "cut_due_at": None}
     if gone:
@@ -269,7 +268,7 @@ def _last_unanswered(visit: Visit) -> datetime | None:
         target=target_of("guest", visit.guest_id), operation="update_guest", sent_at__isnull=False
     )
     lost = lost.exclude(state=State.SUCCEEDED, attempts=1).exclude(http_status__gte=400, attempts=1)
-    recent = lost.filter(sent_at__gt=database_now() - absence_proofs.MIN_ABSENCE_INTERVAL).order_by("-sent_at")
+    recent = lost.filter(sent_at__gt=database_now() - handlers.MIN_ABSENCE_INTERVAL).order_by("-sent_at")
     for intent in recent.only("tenant_id", "body", "sent_at")[:20]:
         end = (intent.body or {}).get("use_date_end")
         if end and visit.must_end_at and datetime.fromisoformat(end) > visit.must_end_at:
@@ -292,7 +291,7 @@ def check_ended() -> None:
 def on_connected(sender: Any, *, connection: Connection, **more: Any) -> None:
     """Try refused deactivations again, because a new connection may have the missing permission.
 
-    Receiver of tenants.signals.connected.
+    Receiver of tenants.connections.oauth_grant.connected.
     """
     with tenant_scope(connection.tenant):
         Visit.objects.filter(UNCONFIRMED).update(cut_way=0, cut_attempts=0, cut_due_at=ClockTime())

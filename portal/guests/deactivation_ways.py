@@ -11,7 +11,7 @@ from typing import Any
 
 from accessapi.resources import write_moment
 from accessapi.resources.guests import Guest as Told
-from portal.domain.mirror.fields.guests import AREAS, CODE, END, KEYS, START
+from portal.domain.people.guest_fields import AREAS, CODE, END, KEYS, START
 from portal.domain.visits.models import Visit
 from portal.domain.visits.queries import guest_of
 from portal.guests import issuing

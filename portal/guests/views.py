@@ -12,6 +12,8 @@ from django.utils.translation import gettext as _
 
 from accessapi.resources import write_moment
 from portal.base.ui.value_words import join_values
+from portal.domain.events import MirrorKind
+from portal.domain.history.lists import prefetch_recent_records
 from portal.domain.intents import refusals
 from portal.domain.intents.form_handling import (
     ALL_STATES,
@@ -22,21 +24,17 @@ from portal.domain.intents.form_handling import (
     submit_once,
 )
 from portal.domain.intents.recording import Requester
-from portal.domain.log.recent_records import prefetch_recent_records
-from portal.domain.mirror import freshness
-from portal.domain.mirror.fields.guests import END, GUEST
-from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.people.guest_fields import END, GUEST
+from portal.domain.sync import freshness
 from portal.domain.visits import queries as visits
 from portal.domain.visits.models import Preset, Stage, Visit
 from portal.domain.visits.queries import get_preset, get_visit, get_visit_row, guest_of
-from portal.domain.visits.rows import visit_url
-from portal.guests import actions, deactivation, issuing, page_context, places, queries, refusal_words
-from portal.guests.forms import issue
-from portal.guests.forms.change import ChangeForm, ExtendForm
-from portal.guests.forms.issue import IssueForm
-from portal.guests.forms.preset import PresetForm
-from portal.guests.page_context import PartyLine
+from portal.domain.visits.visit_status import visit_url
+from portal.guests import actions, deactivation, issue_form, issuing, places, queries
+from portal.guests.forms import ChangeForm, ExtendForm, PresetForm
+from portal.guests.issue_form import IssueForm
 from portal.guests.places import GuestPlaces
+from portal.guests.queries import PartyLine
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 
@@ -46,19 +44,19 @@ _FIRST = ("name", "until", "preset")
 @tenant_view(Permission.GUESTS_VIEW)
 def guest(request: TenantRequest, guest_id: str) -> HttpResponse:
     prefetch_recent_records(request)
-    return render(request, "guests/guest.html", page_context.full_context(request, get_visit(guest_id)))
+    return render(request, "guests/guest.html", queries.full_context(request, get_visit(guest_id)))
 
 
 @tenant_view(Permission.GUESTS_VIEW)
 def reading(request: TenantRequest, guest_id: str) -> HttpResponse:
     """Read the guest once within the budget and show the page again, or only its facts if htmx requests it."""
     visit = get_visit(guest_id)
-    trouble = page_context.refresh_guest(visit)
+    trouble = queries.refresh_guest(visit)
     visit.refresh_from_db()
     told = {"trouble": trouble, "read": not trouble}
     if request.htmx:
-        return render(request, "guests/facts.html", page_context.guest_context(request, visit) | told)
-    return render(request, "guests/guest.html", page_context.full_context(request, visit) | told)
+        return render(request, "guests/facts.html", queries.guest_context(request, visit) | told)
+    return render(request, "guests/guest.html", queries.full_context(request, visit) | told)
 
 
 @tenant_view(Permission.GUESTS_DESK, methods=["GET", "POST"])
@@ -67,7 +65,7 @@ def edit(request: TenantRequest, guest_id: str) -> HttpResponse:
     known = guest_of(visit)
     trouble = ""
     if request.method == "GET" and (known is None or known.detail is None):
-        trouble = page_context.refresh_guest(visit)
+        trouble = queries.refresh_guest(visit)
         known = guest_of(visit)
     if known is None or visit.gone_at is not None:
         messages.error(request, _("This guest no longer exists in the service."))
@@ -105,7 +103,7 @@ def _change(
         act,
         body=body,
         inputs=GUEST.input_names,
-        explain=refusal_words.explain_refusal,
+        explain=queries.explain_refusal,
         to=to,
         shows=ALL_STATES,
     )
@@ -119,14 +117,14 @@ def extend(request: TenantRequest, guest_id: str) -> HttpResponse:
     if visit.gone_at is None and form.is_valid():
         before = {END.name: write_moment(visit.use_date_end)}
         answer = _change(request, form, form.body(), before=before, act="guest.extend")
-    return answer or render(request, "guests/guest.html", page_context.full_context(request, visit) | {"extend": form})
+    return answer or render(request, "guests/guest.html", queries.full_context(request, visit) | {"extend": form})
 
 
 @tenant_view(Permission.GUESTS_DESK, methods=["POST"])
 def deactivate(request: TenantRequest, guest_id: str) -> HttpResponse:
     """Deactivate this code. The portal repeats it until the service confirms, even if the page is closed."""
     visit = get_visit(guest_id)
-    if not page_context.may_deactivate(visit):
+    if not queries.may_deactivate(visit):
         messages.info(request, _("This code had already ended."))
     else:
         found = submit_once(request, ErrorsAsMessages(request), partial(deactivation.deactivate, visit=visit))
@@ -138,8 +136,8 @@ def deactivate(request: TenantRequest, guest_id: str) -> HttpResponse:
 @tenant_view(Permission.GUESTS_DESK, methods=["GET", "POST"])
 def new(request: TenantRequest) -> HttpResponse:
     """Issue a code to a walk-in guest, with one call to the service."""
-    desk = issue.load_desk()
-    form = IssueForm(request.POST or None, desk=desk, initial=issue.initial_values(request.GET))
+    desk = issue_form.load_desk()
+    form = IssueForm(request.POST or None, desk=desk, initial=issue_form.initial_values(request.GET))
     answer = _issue(request, form) if form.is_valid() else None
     return answer or render(request, "guests/new.html", _form_context(request, form))
 
@@ -156,10 +154,8 @@ def _issue(request: TenantRequest, form: IssueForm) -> HttpResponse | None:
         return None
     if len(visits) == 1 and visits[0].stage == Stage.NOT_ISSUED and visits[0].intent is not None:
         form.refused = visits[0].intent
-        if not refusal_words.is_refused_to_tenant(visits[0].intent):  # otherwise the page shows the reason
-            refusals.show_in_form(
-                form, visits[0].intent, GUEST.input_names, refusal_words.explain_refusal(visits[0].intent)
-            )
+        if not queries.is_refused_to_tenant(visits[0].intent):  # otherwise the page shows the reason
+            refusals.show_in_form(form, visits[0].intent, GUEST.input_names, queries.explain_refusal(visits[0].intent))
         return None
     return redirect(_page_of(request.tenant.slug, visits))
 
@@ -171,15 +167,15 @@ def _page_of(slug: str, visits: list[Visit]) -> str:
 
 def _form_context(request: TenantRequest, form: IssueForm) -> dict[str, Any]:
     last = form.refused or queries.last_refusal()
-    denied = last if last is not None and refusal_words.is_refused_to_tenant(last) else None
+    denied = last if last is not None and queries.is_refused_to_tenant(last) else None
     why = freshness.absence(request, MirrorKind.GUESTS, "create_guest")
     why = why if why is not None and why.is_refused else None
     return {
         "form": form,
         "desk": form.desk,
-        "script": issue.script_data(form.desk),
+        "script": issue_form.script_data(form.desk),
         "denied": denied,
-        "why": refusal_words.no_codes_text(denied) if denied is not None else why.text if why is not None else "",
+        "why": queries.no_codes_text(denied) if denied is not None else why.text if why is not None else "",
         # A guest without a code, for any reason, is still in the building and can be checked in.
         "without_code": denied is not None or why is not None or form.refused is not None,
         "may_manage": request.access.can(Permission.GUESTS_MANAGE),
@@ -200,13 +196,13 @@ def visit(request: TenantRequest, visit_id: int) -> HttpResponse:
     row = get_visit_row(visit_id)
     if row.guest_id is not None:
         return redirect("guests:guest", request.tenant.slug, row.guest_id)
-    return _follow_page(request, page_context.lines_of([row]), request.path)
+    return _follow_page(request, queries.lines_of([row]), request.path)
 
 
 @tenant_view(Permission.GUESTS_DESK)
 def party_page(request: TenantRequest, party_id: uuid.UUID) -> HttpResponse:
     """Show the results of one form: a line and a code for each guest."""
-    lines = page_context.party_lines(party_id)
+    lines = queries.party_lines(party_id)
     if not lines:
         raise Http404
     return _follow_page(request, lines, request.path)
@@ -222,7 +218,7 @@ def _follow_page(request: TenantRequest, lines: list[PartyLine], address: str) -
 @tenant_view(Permission.GUESTS_DESK, methods=["POST"])
 def check_in_without_code(request: TenantRequest) -> HttpResponse:
     """Check in a guest without a code. Only the portal records it."""
-    form = IssueForm(request.POST, desk=issue.load_desk())
+    form = IssueForm(request.POST, desk=issue_form.load_desk())
     received = None
     if form.is_valid():
         received = submit_once(request, form, partial(issuing.receive_without_code, orders=form.orders()))

@@ -1,6 +1,6 @@
 """Register the app's parts that other apps run or show."""
 
 from portal.base.ui import frame
-from portal.guide import pages
+from portal.guide import views
 
-frame.register_guide(pages.help_link)
+frame.register_guide(views.help_link)

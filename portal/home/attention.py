@@ -11,19 +11,19 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from portal.base.ui.chips import Chip
 from portal.base.ui.url_lookup import url_in_tenant
+from portal.domain.alerts import overdue_keys as keys
 from portal.domain.alerts.models import Alert, Severity
-from portal.domain.alerts.texts import AlertTexts
+from portal.domain.alerts.words import AlertTexts
+from portal.domain.events import MirrorKind
+from portal.domain.history import visibility
 from portal.domain.jobs import kinds
 from portal.domain.jobs.models import Job
-from portal.domain.keys import states as keys
-from portal.domain.log import visibility
-from portal.domain.mirror import failure_reasons, freshness
-from portal.domain.mirror.freshness import Freshness
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import DoorState
+from portal.domain.places.models import DoorState
+from portal.domain.sync import failure_reasons, freshness
+from portal.domain.sync.freshness import Freshness
 from portal.domain.visits.days import Day
 from portal.home.figures import MOST, NAMED, OverviewFigures, stored_title
-from portal.members.cleanup_lists import CleanupList
+from portal.members.lists import CleanupList
 from tenants.access import Access
 from tenants.models import Connection
 from tenants.roles import Permission

@@ -1,11 +1,8 @@
-"""Count all figures of the overview in one SQL statement.
+"""Count all figures of the overview in one SQL statement, and compare today's entries with usual ones."""
 
-Each figure has a permission, is counted up to MOST, and uses an index. So it is fast with 200,000 members, too.
-"""
-
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
@@ -13,29 +10,101 @@ from django.db.models import Count, Exists, F, Max, QuerySet
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import JSONObject
 from django.utils.functional import cached_property
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
+from portal.base.ui import charts
+from portal.base.ui.charts import PairChart
+from portal.base.ui.times import local
 from portal.devices import queries as doors
+from portal.domain.alerts import overdue_keys as keys
 from portal.domain.alerts.models import Alert
+from portal.domain.history import visibility
+from portal.domain.history.coverage import Coverage, GapKind, start_of_day
 from portal.domain.intents import queries as intents
-from portal.domain.intents.states import UNDER_WAY, State
-from portal.domain.keys import states as keys
-from portal.domain.log import visibility
-from portal.domain.mirror.models import DoorState, Key, KeyBox, KeyState, Member, PassController
-from portal.domain.presence import hourly_counts, people
-from portal.domain.presence.door_directions import DoorDirections
+from portal.domain.intents.models import UNDER_WAY, State
+from portal.domain.people.models import Member
+from portal.domain.places.models import DoorState, Key, KeyBox, KeyState, PassController
+from portal.domain.presence import passages, people
 from portal.domain.presence.models import PassedHour
+from portal.domain.presence.passages import WEEKS
+from portal.domain.presence.people import DoorDirections
 from portal.domain.visits import queries as visits
 from portal.domain.visits.days import Day
 from portal.domain.visits.visit_status import VisitStatus
-from portal.home import entries
-from portal.members import cleanup_lists
-from portal.members.cleanup_lists import CleanupList, CountedRows
+from portal.members import lists
+from portal.members.lists import CleanupList, CountedRows
 from portal.today import boards
 from tenants.access import Access
 from tenants.models import Tenant
 from tenants.postgresql.date_limits import moment_from_json
 from tenants.roles import Permission
-from tenants.wording import Sentence, SentenceField
+from tenants.sentences import Sentence, SentenceField
+
+_HOURS, _SATURDAY = range(24), 5
+
+
+@dataclass(frozen=True)
+class Entries:
+    """The entries today, and the usual number by this time (empty if it is not known)."""
+
+    headline: str
+    usual_text: str
+    chart: PairChart
+
+
+def compared_days(access: Access, now: datetime) -> list[date]:
+    """Return the days to count: today and, with access to the whole log, the last week and earlier same weekdays."""
+    today = local(now).date()
+    if not access.can(Permission.LOGS_VIEW):
+        return [today]
+    before = [*range(1, 8), *(7 * week for week in range(2, WEEKS + 1))]
+    return [today, *(today - timedelta(days=number) for number in before)]
+
+
+def entries_today(looked: list[date], rows: Iterable[Mapping[str, Any]], known: Coverage, now: datetime) -> Entries:
+    """Build the figures and the chart from the counts by hour. `looked`: the counted days, today first."""
+    counted = {local(hour): int(row["n"]) for row in rows if (hour := moment_from_json(row["hour"]))}
+    by_day = {
+        day: [counted.get(local(start_of_day(day) + timedelta(hours=hour)), 0) for hour in _HOURS] for day in looked
+    }
+    today, at = by_day[looked[0]], local(now)
+    like, called = _comparable_days(looked[0], [day for day in looked[1:] if _is_complete(day, known)])
+    usual = [round(sum(by_day[day][hour] for day in like) / len(like)) for hour in _HOURS] if like else []
+    points = [
+        (f"{hour:02d}:00", today[hour] if hour <= at.hour else None, usual[hour] if usual else None) for hour in _HOURS
+    ]
+    chart = charts.pair_chart(_("Entries by hour"), (_("Today"), called), points)
+    return Entries(_headline(sum(today)), _usual_text(usual, at), chart)
+
+
+def _is_complete(day: date, known: Coverage) -> bool:
+    """Check whether the log is complete for this day."""
+    gaps = known.gaps(start_of_day(day), start_of_day(day + timedelta(days=1)))
+    return known.through is not None and all(gap.kind is GapKind.OUTAGE for gap in gaps)
+
+
+def _comparable_days(today: date, whole: Sequence[date]) -> tuple[list[date], str]:
+    """Return the days to compare with and their name: the same weekday, else days of the same type."""
+    same = [day for day in whole if day.weekday() == today.weekday()]
+    if same:
+        return same, _("Usual for this weekday")
+    is_rest = today.weekday() >= _SATURDAY
+    alike = [day for day in whole if (day.weekday() >= _SATURDAY) == is_rest]
+    return alike, _("Usual on Saturday and Sunday") if is_rest else _("Usual from Monday to Friday")
+
+
+def _headline(number: int) -> str:
+    return ngettext("%(n)s entry today", "%(n)s entries today", number) % {"n": f"{number:,}"}
+
+
+def _usual_text(usual: list[int], at: datetime) -> str:
+    """Return a sentence with the usual number by this time. The current hour is counted in proportion."""
+    if not usual:
+        return ""
+    so_far = round(sum(usual[: at.hour]) + usual[at.hour] * at.minute / 60)
+    return _("Usually about %(n)s by now") % {"n": f"{so_far:,}"}
+
 
 # Larger numbers are shown as "1,000+".
 MOST = 1_000
@@ -95,9 +164,7 @@ def count_figures(access: Access, now: datetime, known: DoorDirections) -> Overv
     columns = _always()
     if visibility.may_view_log(access):
         columns["any_passed"] = Exists(PassedHour.objects.all())
-        columns["entries"] = ArraySubquery(
-            hourly_counts.counts_of_days(entries.compared_days(access, now), known.exits)
-        )
+        columns["entries"] = ArraySubquery(passages.counts_of_days(compared_days(access, now), known.exits))
     for permission, build in _COLUMNS_BY_PERMISSION.items():
         if access.can(permission):
             columns |= build(now)
@@ -169,10 +236,10 @@ def _keys(access: Access) -> Columns:
 
 
 def _members(now: datetime) -> Columns:
-    soon = cleanup_lists.members_to_review(CleanupList.ENDING).filter(use_end_key__lte=int((now + SOON).timestamp()))
+    soon = lists.members_to_review(CleanupList.ENDING).filter(use_end_key__lte=int((now + SOON).timestamp()))
     first = soon.order_by("use_end_key", "pk")
     return {
-        "expired": _bounded_count(cleanup_lists.members_to_review(CleanupList.ENDED)),
+        "expired": _bounded_count(lists.members_to_review(CleanupList.ENDED)),
         "ending": _bounded_count(soon),
         "ending_first": _first_rows(first, "member_id", "member_name", "use_date_end", most=NAMED),
     }

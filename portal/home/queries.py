@@ -8,6 +8,7 @@ from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import Promise
+from django.utils.translation import gettext as _
 
 from portal.base.ui import batching, live_updates
 from portal.base.ui.chips import Chip
@@ -15,30 +16,69 @@ from portal.base.ui.url_lookup import url_in_tenant
 from portal.devices.queries import state_of as state_of_door
 from portal.domain.budget import quota as budget
 from portal.domain.budget.quota import Quota
+from portal.domain.events import MirrorKind
+from portal.domain.history import filters, visibility
+from portal.domain.history.coverage import Coverage
 from portal.domain.jobs import kinds
-from portal.domain.jobs.models import Job, Row
-from portal.domain.jobs.states import JobState, RowState
-from portal.domain.log import filters, visibility
-from portal.domain.mirror import freshness as mirror
-from portal.domain.mirror.coverage import Coverage
-from portal.domain.mirror.freshness import Freshness
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import Member, PassController
-from portal.domain.presence.door_directions import load_door_directions
+from portal.domain.jobs.models import Job, JobState, Row, RowState
+from portal.domain.people.models import Member
+from portal.domain.places.models import PassController
+from portal.domain.presence import people
+from portal.domain.presence.people import DoorDirections, Headcount, load_door_directions
+from portal.domain.sync import freshness as mirror
+from portal.domain.sync.freshness import Freshness
 from portal.domain.visits.days import Day
 from portal.domain.visits.visit_status import LABELS, VisitStatus
-from portal.home import attention, figures, presence_summary, setup_steps
+from portal.home import attention, figures, setup_steps
 from portal.home.attention import AttentionLine
-from portal.home.entries import Entries, compared_days, entries_today
-from portal.home.figures import OverviewFigures, stored_title
-from portal.home.presence_summary import PresenceSummary
+from portal.home.figures import Entries, OverviewFigures, compared_days, entries_today, stored_title
 from portal.home.setup_steps import SetupStep
 from portal.today.boards import BoardView
 from tenants.access import Access, TenantRequest
 from tenants.models import Connection
 from tenants.postgresql.date_limits import moment_from_json
 from tenants.roles import Permission
-from tenants.wording import Sentence
+from tenants.sentences import Sentence
+
+AREAS_QUERY = "areas_with_doors"
+
+
+@dataclass(frozen=True)
+class PresenceSummary:
+    """People in the building.
+
+    `complete_until`: until when the log is complete; the number of members is based on it.
+    """
+
+    headline: str
+    certainty: str
+    detail: str
+    complete_until: str
+    href: str
+    roll_call_url: str
+
+
+def presence_summary(
+    access: Access, found: OverviewFigures, fresh: Freshness, known: DoorDirections
+) -> PresenceSummary | None:
+    """Return the summary of who is in the building; None for people who may not see members."""
+    if not found.has("last_doors"):
+        return None
+    slug, through = access.tenant.slug, fresh[MirrorKind.HISTORIES].as_of
+    going = found.number("guests_going")
+    guests = Headcount(found.number("guests_in") - going, going + found.number("guests_unmarked"))
+    members = people.headcount_of(found.last_doors, known)
+    words = {"members": members.total, "guests": guests.total}
+    may_look = access.can(Permission.ROLL_CALL_VIEW)
+    return PresenceSummary(
+        (members + guests).headline(through),
+        (members + guests).certainty_text,
+        _("Members: %(members)d, guests: %(guests)d") % words,
+        people.log_complete_text(through),
+        url_in_tenant("guests:building", slug),
+        url_in_tenant("rollcall:index", slug) if may_look else "",
+    )
+
 
 # How many of the newest jobs are loaded, and how many running jobs are shown.
 _MOST_JOBS, _FEW = 50, 5
@@ -145,11 +185,11 @@ class Overview:
 def live_overview(request: TenantRequest) -> Overview:
     """Return the part of the overview that is updated automatically while the page is open."""
     access, at = request.access, timezone.now()
-    for name in (presence_summary.AREAS_QUERY, JOBS_QUERY):
+    for name in (AREAS_QUERY, JOBS_QUERY):
         batching.prefetch(request, name)
     log = filters.coverage_of(request)
     fresh = mirror.freshness_for(request)
-    known = load_door_directions(batching.load_rows(request, presence_summary.AREAS_QUERY))
+    known = load_door_directions(batching.load_rows(request, AREAS_QUERY))
     found = figures.count_figures(access, at, known)
     home = Overview(connection=getattr(access.tenant, "connection", None))
     if setup_steps.is_new(access, found):
@@ -160,7 +200,7 @@ def live_overview(request: TenantRequest) -> Overview:
         as_of=_as_of(access, found, fresh),
         lines=attention.attention_lines(access, found, [job for job in jobs if job.state in _FINISHED]),
         unknowns=attention.unknowns(access, found, fresh, at),
-        presence=presence_summary.presence_summary(access, found, fresh, known),
+        presence=presence_summary(access, found, fresh, known),
         entries=_entries(access, found, log, at),
         doors=_doors(access, found),
         guests=_guests(access, found, _unknown_reason(request, MirrorKind.GUESTS)),

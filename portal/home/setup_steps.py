@@ -8,8 +8,8 @@ from django.db.models import Exists, QuerySet
 from django.utils.translation import gettext as _
 
 from portal.base.ui.url_lookup import url_in_tenant
-from portal.domain.mirror.freshness import Freshness, KindFreshness
-from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.events import MirrorKind
+from portal.domain.sync.freshness import Freshness, KindFreshness
 from portal.domain.visits.models import Preset
 from portal.home.figures import OverviewFigures
 from portal.plans.models import FloorPlan

@@ -11,9 +11,8 @@ from portal.base.ui import live_updates
 from portal.base.ui.frame import Banner
 from portal.base.ui.live_updates import page_path
 from portal.home import queries
-from tenants.access import SignedInRequest, TenantRequest, tenant_view, tenants_of
+from tenants.access import SignedInRequest, TenantRequest, first_page_of, tenant_view, tenants_of
 from tenants.audit_log import queries as trail
-from tenants.landing import first_page_of
 from tenants.models import Connection
 from tenants.roles import Permission
 

@@ -16,14 +16,13 @@ from portal.base.timers.clock import ClockTime
 from portal.domain.intents.recording import Requester
 from portal.domain.jobs import actions, bulk_executor, queries
 from portal.domain.jobs.kinds import JobKind
-from portal.domain.jobs.models import Job
-from portal.domain.jobs.states import JobState
-from portal.imports import checking, columns, words
+from portal.domain.jobs.models import Job, JobState
+from portal.imports import checking, columns, lists
 from portal.imports.models import KIND, ImportChunk, ImportFile, Sheet
 from tenants import vault
 from tenants.roles import Permission
 from tenants.scope import current_tenant_id
-from tenants.wording import coded_sentence
+from tenants.sentences import coded_sentence
 
 IMPORT = JobKind(
     name=KIND,
@@ -33,7 +32,7 @@ IMPORT = JobKind(
     title_of=lambda job: coded_sentence("job.import", file=job.title),
     page_address=lambda job: reverse("imports:page", args=[job.tenant.slug, job.pk]),
     check=checking.check,
-    reason_texts=words.ROW_PROBLEMS,
+    reason_texts=lists.ROW_PROBLEMS,
 )
 
 

@@ -1,24 +1,262 @@
-"""Check a file row by row against the mirror and store the result. Nothing is sent."""
+"""Check a file row by row against the mirror: what each row does, or why it is refused. Nothing is sent."""
 
+import difflib
 import itertools
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import cached_property
+from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.db import transaction
 
+from accessapi.resources import BulkMember, MemberCreate
 from portal.base.files import file_limits
 from portal.base.files.file_limits import FileFault
 from portal.base.timers.clock import ClockTime
-from portal.domain.jobs.models import Job, Row
-from portal.domain.jobs.row_storage import insert_rows, refuse_lines
-from portal.domain.jobs.states import Action, JobState
-from portal.domain.mirror.fields.members import CARD, CODE, MEMBER_ID
-from portal.domain.mirror.row_building import MemberRowBuilder
-from portal.imports.columns import ImportRow, read_row
-from portal.imports.judging import GroupIndex, RowVerdict, judge, load_known, rights_source
+from portal.domain.jobs.models import Action, Job, JobState, NewRow, Row, insert_rows, refuse_lines
+from portal.domain.people.fields import find_faults
+from portal.domain.people.member_fields import CARD, CODE, END, GROUP, MEMBER, MEMBER_ID, NAME, START
+from portal.domain.people.models import Group, Member
+from portal.domain.people.row_building import MemberRowBuilder
+from portal.domain.people.text_folding import fold
+from portal.domain.rights import member_rights
+from portal.domain.rights.models import RightsTemplate
+from portal.imports.columns import ImportRow, Problem, read_row
 from portal.imports.queries import open_file
+from tenants.scope import current_tenant_id
+
+# Return the rights of a new member of a group; None if the rights source no longer exists.
+RightsForGroup = Callable[[str], member_rights.RightsBody | None]
+
+
+@dataclass
+class GroupIndex:
+    """The tenant's groups by ID and by name.
+
+    Names are compared exactly first, then without case and character width.
+    """
+
+    names: dict[str, str] = field(default_factory=dict)  # id -> name
+
+    @classmethod
+    def load(cls) -> "GroupIndex":
+        return cls(dict(Group.objects.values_list("membergroup_id", "membergroup_name")))
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[str]]:
+        by_name: dict[str, list[str]] = {}
+        for group_id, name in self.names.items():
+            for key in {name, fold(name)}:
+                by_name.setdefault(key, []).append(group_id)
+        return by_name
+
+    def find_ids(self, text: str) -> list[str]:
+        """Return the group IDs that match a cell: one is clear, none is unknown, several are ambiguous."""
+        if text in self.names:
+            return [text]
+        return self._by_name.get(text) or self._by_name.get(fold(text)) or []
+
+    @cached_property
+    def _hints(self) -> dict[str, str]:
+        return {}
+
+    def suggestion(self, text: str) -> str:
+        """Return a similar group name, or an empty string."""
+        if text not in self._hints and len(self._hints) < 1000:
+            close = difflib.get_close_matches(fold(text), [fold(name) for name in self.names.values()], 1, 0.6)
+            meant = next((name for name in self.names.values() if close and fold(name) == close[0]), "")
+            self._hints[text] = meant
+        return self._hints.get(text, "")
+
+
+@dataclass
+class KnownMembers:
+    """The members that a batch of rows may refer to, and the holders of their cards."""
+
+    by_id: Mapping[str, Member]
+    by_code: Mapping[str, list[Member]]
+    holders_by_card: Mapping[bytes, list[str]]  # fingerprint -> member IDs
+    reader: MemberRowBuilder
+
+    def card_holders(self, card: str) -> list[str]:
+        return self.holders_by_card.get(self.reader.card_fingerprint(card), [])
+
+
+def load_known(rows: Iterable[ImportRow]) -> KnownMembers:
+    """Load all members and card holders that the rows refer to."""
+    rows = list(rows)
+    reader = MemberRowBuilder(current_tenant_id())
+    ids = {row.member_id for row in rows if row.member_id}
+    codes = {row.code for row in rows if row.code and not row.member_id}
+    cards = {reader.card_fingerprint(row.values[CARD.name]) for row in rows if row.values.get(CARD.name)}
+    present = Member.objects.filter(gone_at__isnull=True).only("id", "tenant_id", "member_id", *MEMBER.listed_columns)
+    by_id = {member.member_id: member for member in present.filter(member_id__in=ids)} if ids else {}
+    by_code: dict[str, list[Member]] = {}
+    if codes:
+        for member in present.filter(code_key__in={fold(code) for code in codes}):
+            by_code.setdefault(member.member_code, []).append(member)
+    owners: dict[bytes, list[str]] = {}
+    if cards:
+        holders = present.filter(has_card=True, card_fingerprint__in=cards)
+        for print_, member_id in holders.values_list("card_fingerprint", "member_id"):
+            owners.setdefault(bytes(print_ or b""), []).append(member_id)
+    return KnownMembers(by_id, by_code, owners, reader)
+
+
+def rights_source(saved: Mapping[str, str], groups: GroupIndex) -> RightsForGroup:
+    """Return a function that gives a new member's rights, based on the present mirror and templates."""
+    match saved.get("source"):
+        case "template":
+            return _same_for_all(_rights_of_template(saved["template"]))
+        case "member":
+            return _same_for_all(_rights_of_member(saved["member"]))
+        case "group":
+            usual = member_rights.usual_rights(groups.names)
+            return lambda group: usual.get(group)
+        case _:
+            return lambda _group: {}
+
+
+def _same_for_all(body: member_rights.RightsBody | None) -> RightsForGroup:
+    return lambda _group: body
+
+
+def _rights_of_template(pk: str) -> member_rights.RightsBody | None:
+    template = RightsTemplate.objects.filter(pk=int(pk), kind=RightsTemplate.Kind.RIGHTS).first()
+    return member_rights.rights_of_template(template) if template else None
+
+
+def _rights_of_member(text: str) -> member_rights.RightsBody | None:
+    try:
+        return member_rights.rights_of_member(member_rights.find_source_member(text)) or None
+    except ValidationError:
+        return None
+
+
+def _no_rights(_group_id: str) -> dict[str, Any]:
+    return {}
+
+
+@dataclass
+class RowVerdict:
+    """The result for one row as the check stores it. `body`: values to send; `old`: the values that they replace."""
+
+    line: int
+    action: Action
+    member_id: str = ""
+    name: str = ""
+    code: str = ""
+    body: dict[str, Any] = field(default_factory=dict)
+    old: dict[str, Any] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    notes: list[Problem] = field(default_factory=list)
+
+    @property
+    def row(self) -> NewRow:
+        content = {"name": self.name, "code": self.code, "body": self.body} | ({"old": self.old} if self.old else {})
+        return NewRow(self.line, self.action, self.member_id, content, self.problems, self.notes)
+
+
+def judge(
+    line: int,
+    row: ImportRow,
+    known: KnownMembers,
+    groups: GroupIndex,
+    default_group: str,
+    rights_for: RightsForGroup = _no_rights,
+) -> RowVerdict:
+    """Decide on one row, with the same models that check requests. `rights_for` returns rights for new members."""
+    verdict = RowVerdict(line, Action.REFUSED, name=row.name, code=row.code, problems=list(row.problems))
+    member = _find_member(row, known, verdict)
+    group_id = _find_group(row, groups, verdict)
+    if member is None:
+        _judge_new_member(verdict, row, group_id or ("" if row.group else default_group), rights_for)
+    else:
+        _judge_change(verdict, row, group_id, MEMBER.written_values(member))
+        verdict.member_id = member.member_id
+        verdict.name, verdict.code = row.name or member.member_name, row.code or member.member_code
+    _note_cards(verdict, row, known)
+    if verdict.problems:
+        verdict.action, verdict.body, verdict.old, verdict.notes = Action.REFUSED, {}, {}, []
+    return verdict
+
+
+def _find_member(row: ImportRow, known: KnownMembers, verdict: RowVerdict) -> Any:
+    """Return the member that the row refers to, or None for a new one."""
+    if row.member_id:
+        member = known.by_id.get(row.member_id)
+        if member is None:
+            verdict.problems.append((MEMBER_ID.name, "no_such_member", {}))
+        return member
+    if not row.code:
+        return None
+    members = known.by_code.get(row.code, [])
+    if len(members) > 1:
+        verdict.problems.append((CODE.name, "several_members", {"n": len(members)}))
+    return members[0] if members else None
+
+
+def _find_group(row: ImportRow, groups: GroupIndex, verdict: RowVerdict) -> str:
+    if not row.group:
+        return ""
+    ids = groups.find_ids(row.group)
+    if not ids:
+        verdict.problems.append(("group", "no_such_group", {"hint": groups.suggestion(row.group)}))
+    elif len(ids) > 1:
+        verdict.problems.append(("group", "several_groups", {"n": len(ids)}))
+    return ids[0] if len(ids) == 1 else ""
+
+
+def _judge_new_member(verdict: RowVerdict, row: ImportRow, group_id: str, give: RightsForGroup) -> None:
+    body = dict(row.values)
+    if group_id:
+        body[GROUP.name] = group_id
+        rights = give(group_id)
+        body |= rights or {}
+        if rights is None:
+            verdict.notes.append(("group", "no_rights", {}))
+    elif not any(field == "group" for field, _word, _facts in verdict.problems):
+        verdict.problems.append(("group", "missing", {}))
+    if row.member_id:  # an unknown member ID is refused already; the other problems are shown as well
+        body.setdefault(NAME.name, "-")
+    verdict.action, verdict.body = Action.CREATE, body
+    _check_values(verdict, MemberCreate, {GROUP.name: "-", **body}, body)
+
+
+def _judge_change(verdict: RowVerdict, row: ImportRow, group_id: str, present: dict[str, Any]) -> None:
+    wanted = dict(row.values)
+    if group_id:
+        wanted[GROUP.name] = group_id
+    for name in row.cleared:
+        wanted[name] = MEMBER[name].empty_value
+    changed = {name: value for name, value in wanted.items() if not MEMBER.is_same(name, value, present[name])}
+    verdict.action = Action.UPDATE if changed else Action.SAME
+    verdict.body, verdict.old = changed, {name: present[name] for name in changed}
+    _check_values(verdict, BulkMember, {"member_id": "-", **wanted}, {**present, **wanted})
+
+
+def _check_values(verdict: RowVerdict, model: Any, body: dict[str, Any], whole: dict[str, Any]) -> None:
+    """Add the problems that the model finds, and a use period that ends before it begins."""
+    named = {field for field, _word, _facts in verdict.problems}
+    for path, word, facts in find_faults(model, body):
+        known = MEMBER.get(path[0]) if path else None
+        shown = known.error_cell_of(body.get(known.name)) if known else "".join(path[:1])
+        if shown not in named:
+            verdict.problems.append((shown, word, facts))
+    start, end = whole.get(START.name), whole.get(END.name)
+    if start and end and start > end:
+        verdict.problems.append((END.name, "ends_before", {}))
+
+
+def _note_cards(verdict: RowVerdict, row: ImportRow, known: KnownMembers) -> None:
+    """Add a note if another member holds the card. It is not refused here, because the mirror may be outdated."""
+    card = verdict.body.get(CARD.name)
+    if card and any(owner != verdict.member_id for owner in known.card_holders(card)):
+        verdict.notes.append((CARD.name, "card_of_another", {}))
+
 
 LEASE_SECONDS = 60
 

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from portal.base.files.writing import is_reason_heading
 from portal.base.files.xlsx_reading import LOST_DIGITS
-from portal.domain.mirror.fields.field import Field, UnreadableCells, columns_by_heading, heading_key
-from portal.domain.mirror.fields.members import CODE, GROUP, MEMBER, MEMBER_ID, NAME
-from portal.domain.mirror.text_folding import fold
+from portal.domain.people.fields import Field, UnreadableCells, columns_by_heading, heading_key
+from portal.domain.people.member_fields import CODE, GROUP, MEMBER, MEMBER_ID, NAME
+from portal.domain.people.text_folding import fold
 from portal.imports.models import ColumnChoice
 
 CELLS_BY_NAME = {cell.name: cell for cell in MEMBER.sheet_columns}

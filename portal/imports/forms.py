@@ -13,8 +13,8 @@ from portal.base.files import file_limits
 from portal.base.files.writing import is_reason_heading
 from portal.base.ui.inputs import set_choices
 from portal.domain.jobs.models import Job
-from portal.domain.mirror.fields.members import CODE, MEMBER, MEMBER_ID, NAME
-from portal.domain.mirror.fields.values import mask_secret
+from portal.domain.people.fields import mask_secret
+from portal.domain.people.member_fields import CODE, MEMBER, MEMBER_ID, NAME
 from portal.domain.rights.forms import NewMemberRightsForm
 from portal.imports.columns import CELLS_BY_NAME
 

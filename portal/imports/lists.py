@@ -1,10 +1,16 @@
-"""The tables of imports: all imports, and the rows of one import."""
+"""Tables of imports and of their rows, and the texts for problems of files and rows."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
+from portal.base.files import file_limits
 from portal.base.ui.tables.columns import Column, EmptyState
 from portal.base.ui.tables.table import Table
+from portal.base.ui.value_words import join_sentences
 from portal.domain.jobs import kinds
 from portal.domain.jobs.lists import (
     ACTION_COLUMN,
@@ -16,6 +22,7 @@ from portal.domain.jobs.lists import (
     job_chip,
 )
 from portal.domain.jobs.models import Job
+from portal.imports.columns import CLEAR_WORDS
 
 
 class Imports(Table):
@@ -62,3 +69,52 @@ class SentRows(JobRows):
     name = "import-rows"
     caption = gettext_lazy("Rows and results")
     columns = (LINE_COLUMN, MEMBER_COLUMN, OUTCOME_COLUMN, DETAIL_COLUMN)
+
+
+Facts = Mapping[str, Any]
+
+ROW_PROBLEMS: dict[str, Callable[[Facts], str]] = {
+    "missing": lambda f: _("required for new members"),
+    "string_too_long": lambda f: _("more than %(max_length)d characters") % f,
+    "string_too_short": lambda f: _("cannot be empty"),
+    "nul": lambda f: _("contains a NUL character"),
+    "moment": lambda f: _("date not recognised: use 2026-12-01 or 2026-12-01 09:00"),
+    "ends_before": lambda f: _("the end is before the start"),
+    "email": lambda f: _("not an e-mail address"),
+    "two_qr_codes": lambda f: _("enter either data or an address, not both"),
+    "digits_lost": lambda f: _(
+        "digits lost: spreadsheets keep only 15 digits of a number. Format the column as text and enter it again"
+    ),
+    "cannot_clear": lambda f: _("can be changed but not cleared"),
+    "no_such_member": lambda f: _("no member with this ID"),
+    "several_members": lambda f: _("%(n)d members have this code: use the member ID") % f,
+    "no_such_group": lambda f: (
+        _("no group with this name or ID") + (_(". Did you mean “%(hint)s”?") % f if f.get("hint") else "")
+    ),
+    "no_rights": lambda f: _("gets no access rights: the chosen rights are not loaded"),
+    "several_groups": lambda f: _("%(n)d groups have this name: use the group ID") % f,
+    "twice_code": lambda f: _("same code as line %(line)d") % f,
+    "twice_member": lambda f: _("same member as line %(line)d") % f,
+    "twice_card": lambda f: _("same card as line %(line)d") % f,
+    "card_of_another": lambda f: _("another member already has this card: the service will refuse it"),
+}
+
+
+def file_problem_text(word: str, facts: Facts) -> str:
+    """Return why a file cannot be used, and that nothing was imported."""
+    return join_sentences([file_limits.fault_text(word, facts), _("Nothing was imported.")])
+
+
+def rights_text(saved: Mapping[str, str]) -> str:
+    """Return a sentence about the rights of new members; empty if no rights were chosen."""
+    said = {
+        "template": _("New members get the rights of the template “%(named)s”."),
+        "member": _("New members get the same rights as %(named)s."),
+        "group": _("New members get the usual rights of their group."),
+    }
+    source = saved.get("source", "")
+    return said[source] % {"named": saved.get("named", "")} if source in said else ""
+
+
+def clear_words_text() -> str:
+    return " / ".join(CLEAR_WORDS)

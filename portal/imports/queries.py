@@ -7,8 +7,7 @@ from django.db.models import QuerySet
 
 from portal.base.files import reading
 from portal.domain.jobs import queries
-from portal.domain.jobs.models import Job, Row
-from portal.domain.jobs.states import Action
+from portal.domain.jobs.models import Action, Job, Row
 from portal.imports.models import KIND, ImportChunk, ImportFile
 
 

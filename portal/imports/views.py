@@ -8,20 +8,19 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from portal.base.files.file_limits import FileFault
+from portal.domain.events import MirrorKind
 from portal.domain.intents.recording import Requester
 from portal.domain.jobs import costs, kinds, views
 from portal.domain.jobs import queries as jobs
 from portal.domain.jobs.lists import ATTENTION, job_chip
-from portal.domain.jobs.models import Job
+from portal.domain.jobs.models import Action, Job, JobState
 from portal.domain.jobs.pages import JobPage, progress_of_check, render_started_job, render_table, tabs_of
-from portal.domain.jobs.states import Action, JobState
 from portal.domain.jobs.views import JobPages, job_finder
-from portal.domain.mirror.fields.members import CODE, MEMBER, MEMBER_ID
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import MirrorState
-from portal.domain.mirror.queries import groups as groups_by_name
+from portal.domain.people.member_fields import CODE, MEMBER, MEMBER_ID
+from portal.domain.people.queries import groups as groups_by_name
 from portal.domain.rights.forms import NewMemberRightsForm
-from portal.imports import actions, queries, words
+from portal.domain.sync.models import MirrorState
+from portal.imports import actions, lists, queries
 from portal.imports.forms import ColumnsForm, UploadForm, initial_rights, rights_to_save
 from portal.imports.lists import CheckedRows, Imports, SentRows
 from portal.imports.models import KIND
@@ -38,7 +37,7 @@ def show_job(request: TenantRequest, job: Job) -> HttpResponse:
         view.context["progress"] = progress_of_check(job)
         return render(request, "imports/checking.html", view.context)
     if state == JobState.REFUSED:
-        view.context["problem"] = words.file_problem_text(job.problem.get("word", ""), job.problem.get("facts", {}))
+        view.context["problem"] = lists.file_problem_text(job.problem.get("word", ""), job.problem.get("facts", {}))
         return render(request, "imports/refused.html", view.context)
     return (
         _render_checked(view, job)
@@ -57,7 +56,7 @@ def rights_form(request: TenantRequest, job: Job, posted: QueryDict | None = Non
 def render_columns(
     request: TenantRequest, job: Job, form: ColumnsForm, given: NewMemberRightsForm | None, status: int = 200
 ) -> HttpResponse:
-    context = {"job": job, "chip": job_chip(job), "form": form, "given": given, "clear_word": words.clear_words_text()}
+    context = {"job": job, "chip": job_chip(job), "form": form, "given": given, "clear_word": lists.clear_words_text()}
     return render(request, "imports/columns.html", context, status=status)
 
 
@@ -84,7 +83,7 @@ def _render_checked(view: JobPage, job: Job) -> HttpResponse:
         "as_of": MirrorState.objects.filter(kind=MirrorKind.MEMBERS).values_list("as_of", flat=True).first(),
         "same_file": queries.find_same_file(job) if job.retry_of_id is None else None,
         "left_out": queries.refused_rows(job),
-        "rights": words.rights_text(job.sheet.rights) if creates else "",
+        "rights": lists.rights_text(job.sheet.rights) if creates else "",
         "unmatched": not job.sheet.columns.keys() & {MEMBER_ID.name, CODE.name},
     }
     return render_table(view, CheckedRows, offered, "imports/checked.html")
@@ -105,11 +104,11 @@ def new(request: TenantRequest) -> HttpResponse:
         try:
             job = actions.upload(by=Requester.from_request(request), upload=form.cleaned_data["file"])
         except FileFault as fault:
-            form.add_error("file", words.file_problem_text(fault.code, fault.values))
+            form.add_error("file", lists.file_problem_text(fault.code, fault.values))
         else:
             return redirect(kinds.page_address(job))
     status = 422 if form.is_bound else 200
-    return render(request, "imports/new.html", {"form": form, "clear_word": words.clear_words_text()}, status=status)
+    return render(request, "imports/new.html", {"form": form, "clear_word": lists.clear_words_text()}, status=status)
 
 
 @tenant_view(MAY_RUN, methods=["GET", "POST"])

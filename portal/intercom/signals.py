@@ -4,9 +4,9 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.base.ui import nav
 from portal.base.ui.nav import NavEntry
+from portal.domain.events import MirrorKind
 from portal.domain.intents import form_handling
-from portal.domain.mirror import freshness
-from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.sync import freshness
 from tenants.roles import Permission
 
 nav.register(NavEntry("intercom", _("Intercom"), "phone", "intercom:index", Permission.INTERCOM, contract="door"))

@@ -1,11 +1,12 @@
-"""Views of the intercom: the camera picture, the guests expected now, and the button that unlocks the door.
+"""Views of the intercom: the camera picture, the guests expected now, and the button that unlocks the door."""
 
-People with this permission see only the intercom's cameras and can unlock only the doors in their view.
-"""
-
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import partial
 
 from django.contrib import messages
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
@@ -13,21 +14,26 @@ from django.urls import reverse
 from django.utils import timezone
 
 from portal.base.ui import live_updates
+from portal.base.ui.chips import Chip
 from portal.base.ui.url_lookup import get_row_or_404
-from portal.cameras.playback import allow_media, continue_viewing, seconds_left, start_viewing, viewing_of
 from portal.devices import actions
 from portal.devices.actions import DoorCommand
-from portal.domain.cameras import media, playback, refreshing, tiles, usage, viewing_log
+from portal.devices.queries import latest_commands, state_of
+from portal.domain.cameras import pictures, playback, refreshing, tiles, usage
 from portal.domain.cameras.models import Camera, Picture, Viewing
+from portal.domain.cameras.playback import allow_media, continue_viewing, seconds_left, start_viewing, viewing_of
+from portal.domain.cameras.tiles import latest_pictures
 from portal.domain.intents import nonces
 from portal.domain.intents.form_handling import ErrorsAsMessages, address_of, submit_once
 from portal.domain.intents.models import Intent
 from portal.domain.intents.nonces import Nonce, NotSubmitted
 from portal.domain.intents.recording import Requester
-from portal.domain.mirror.models import PassController
-from portal.intercom import queries
+from portal.domain.places.models import PassController
+from portal.domain.visits.models import Visit
+from portal.domain.visits.visit_status import VisitStatus, with_status
 from tenants.access import TenantRequest, tenant_view
 from tenants.connections.service_clients import current_connection
+from tenants.models import Tenant
 from tenants.pending_commands import PendingCommand
 from tenants.roles import Permission, Proof
 
@@ -39,7 +45,7 @@ def page_of(request: TenantRequest, camera: Camera) -> str:
 @tenant_view(Permission.INTERCOM)
 def index(request: TenantRequest) -> HttpResponseBase:
     """Show the intercom's cameras with their latest pictures. If there is only one, redirect to its page."""
-    found = list(queries.intercom_cameras())
+    found = list(intercom_cameras())
     if len(found) == 1:
         return redirect(page_of(request, found[0]))
     refreshing.mark_in_sight(found)
@@ -47,7 +53,7 @@ def index(request: TenantRequest) -> HttpResponseBase:
     seen = tiles.version_of(drawn)
     if live_updates.is_up_to_date(request, seen):
         return live_updates.unchanged_response()
-    viewing_log.record_latest_viewed(found, Requester.from_request(request))
+    tiles.record_latest_viewed(found, Requester.from_request(request))
     if live_updates.is_poll(request):
         return render(request, "intercom/wall.html", {"tiles": drawn, "seen": seen})
     return render(request, "intercom/index.html", {"tiles": drawn, "seen": seen})
@@ -56,10 +62,10 @@ def index(request: TenantRequest) -> HttpResponseBase:
 @tenant_view(Permission.INTERCOM)
 def camera(request: TenantRequest, camera_id: str) -> HttpResponse:
     """Show a camera with its doors and expected guests. All of it is updated while the page is open."""
-    found = queries.camera_or_404(camera_id)
+    found = camera_or_404(camera_id)
     refreshing.mark_in_sight([found])
-    tile, doors = tiles.tile_of(request, found, "intercom"), queries.doors_of(request.tenant, found)
-    expected = queries.expected_visits(timezone.now())
+    tile, doors = tiles.tile_of(request, found, "intercom"), doors_of(request.tenant, found)
+    expected = expected_visits(timezone.now())
     told = [(each.door.pk, each.state, [intent.pk for intent in each.intents]) for each in doors]
     seen = live_updates.version_of(tiles.version_of([tile]), told, [(each.pk, each.guest_name) for each in expected])
     if live_updates.is_up_to_date(request, seen):
@@ -76,7 +82,7 @@ def camera(request: TenantRequest, camera_id: str) -> HttpResponse:
         "streaming": usage.current_usage().streaming,
         "seconds_left": seconds_left(viewing),
     }
-    viewing_log.record_latest_viewed([found], Requester.from_request(request))
+    tiles.record_latest_viewed([found], Requester.from_request(request))
     if live_updates.is_poll(request):
         return render(request, "intercom/now.html", context)
     response = render(request, "intercom/camera.html", context)
@@ -86,17 +92,17 @@ def camera(request: TenantRequest, camera_id: str) -> HttpResponse:
 @tenant_view(Permission.INTERCOM)
 def picture(request: TenantRequest, camera_id: str, pk: int, mark: str) -> HttpResponse:
     """Return the bytes of the latest picture. The address changes with each picture."""
-    rows = Picture.objects.filter(camera=queries.camera_or_404(camera_id), at=None).select_related("camera")
+    rows = Picture.objects.filter(camera=camera_or_404(camera_id), at=None).select_related("camera")
     found = get_row_or_404(rows, pk=pk, mark=mark)
-    viewing_log.record_picture_viewed(found, Requester.from_request(request))
+    tiles.record_picture_viewed(found, Requester.from_request(request))
     content = found.content or b""
-    return HttpResponse(content, content_type=media.content_type_of(content) or "application/octet-stream")
+    return HttpResponse(content, content_type=pictures.content_type_of(content) or "application/octet-stream")
 
 
 @tenant_view(Permission.INTERCOM, methods=["POST"], proof=Proof.NONE)
 def live(request: TenantRequest, camera_id: str) -> HttpResponseBase:
     """Start watching live."""
-    found = queries.camera_or_404(camera_id)
+    found = camera_or_404(camera_id)
 
     def begin() -> Viewing:
         return playback.play_live(current_connection(), found, by=Requester.from_request(request))
@@ -107,20 +113,20 @@ def live(request: TenantRequest, camera_id: str) -> HttpResponseBase:
 @tenant_view(Permission.INTERCOM, methods=["POST"], proof=Proof.NONE)
 def go_on(request: TenantRequest, camera_id: str, pk: int) -> HttpResponse:
     """Continue watching live. The page requests this while it is visible."""
-    return continue_viewing(request, queries.camera_or_404(camera_id), pk, "intercom")
+    return continue_viewing(request, camera_or_404(camera_id), pk, "intercom")
 
 
 @tenant_view(Permission.INTERCOM, methods=["POST"], proof=Proof.NONE)
 def stop(request: TenantRequest, camera_id: str, pk: int) -> HttpResponseBase:
-    found = queries.camera_or_404(camera_id)
+    found = camera_or_404(camera_id)
     playback.stop_live(get_row_or_404(Viewing.objects.filter(camera=found, by=request.user), pk=pk))
     return redirect(page_of(request, found))
 
 
 def pending_command(request: TenantRequest, camera_id: str, device_id: str) -> PendingCommand | None:
     """Return the posted command, to be confirmed and sent; None for an invalid form."""
-    camera = queries.camera_or_404(camera_id)
-    door = queries.door_or_404(camera, device_id)
+    camera = camera_or_404(camera_id)
+    door = door_or_404(camera, device_id)
     try:
         nonce = nonces.check_nonce(request)
     except nonces.BadNonce:
@@ -143,10 +149,10 @@ def carry_through(request: TenantRequest, values: dict[str, str]) -> HttpRespons
 
 @tenant_view(Permission.INTERCOM, methods=["POST"])
 def _submit_confirmed(request: TenantRequest, camera_id: str, device_id: str, nonce: Nonce) -> HttpResponseBase:
-    camera = queries.camera_or_404(camera_id)
+    camera = camera_or_404(camera_id)
     page = page_of(request, camera)
     try:
-        intent = _unlock(queries.door_or_404(camera, device_id), by=Requester.from_request(request), nonce=nonce)
+        intent = _unlock(door_or_404(camera, device_id), by=Requester.from_request(request), nonce=nonce)
     except NotSubmitted as reason:
         messages.error(request, str(reason))
         return redirect(page)
@@ -162,7 +168,49 @@ def _unlock(door: PassController, *, by: Requester, nonce: Nonce) -> Intent:
 @tenant_view(Permission.INTERCOM, methods=["POST"], find_command=pending_command)
 def unlock(request: TenantRequest, camera_id: str, device_id: str) -> HttpResponseBase:
     """Unlock a door in the view of an intercom's camera."""
-    camera = queries.camera_or_404(camera_id)
+    camera = camera_or_404(camera_id)
     page = page_of(request, camera)
-    intent = submit_once(request, ErrorsAsMessages(request), partial(_unlock, queries.door_or_404(camera, device_id)))
+    intent = submit_once(request, ErrorsAsMessages(request), partial(_unlock, door_or_404(camera, device_id)))
     return redirect(page if intent is None else address_of(page, intent))
+
+
+# How early guests are shown, and how many guests and commands are shown.
+_EARLY_BY, _MAX_EXPECTED, _MAX_COMMANDS = timedelta(minutes=60), 12, 3
+
+
+@dataclass(frozen=True)
+class IntercomDoor:
+    """A door beside the picture: its state, and its latest commands."""
+
+    door: PassController
+    state: Chip
+    intents: list[Intent]
+
+
+def intercom_cameras() -> QuerySet[Camera]:
+    """Return the intercom's cameras by name, with the data for their tiles."""
+    return Camera.objects.filter(is_intercom=True).order_by("name_order", "pk").prefetch_related(latest_pictures())
+
+
+def camera_or_404(camera_id: str) -> Camera:
+    """Return an intercom's camera. Raises Http404 for other cameras."""
+    return get_row_or_404(intercom_cameras(), camera_id=camera_id)
+
+
+def doors_of(tenant: Tenant, camera: Camera) -> list[IntercomDoor]:
+    """Return the doors in a camera's view, by name."""
+    states = tenant.environment.catalogue.states
+    found = PassController.objects.filter(device_id__in=camera.doors).order_by("name_order", "pk")
+    return [IntercomDoor(each, state_of(each, states), latest_commands(each)[:_MAX_COMMANDS]) for each in found]
+
+
+def door_or_404(camera: Camera, device_id: str) -> PassController:
+    """Return a door in the view of an intercom's camera. Raises Http404 for other doors."""
+    return get_row_or_404(PassController.objects.filter(device_id__in=camera.doors), device_id=device_id)
+
+
+def expected_visits(now: datetime) -> Sequence[Visit]:
+    """Return guests who are expected about now, the latest start first."""
+    about = Visit.objects.filter(use_date_start__lte=now + _EARLY_BY, use_date_end__gte=now)
+    found = with_status(about, now).filter(standing=VisitStatus.EXPECTED)
+    return list(found.order_by("-use_date_start", "guest_name", "pk")[:_MAX_EXPECTED])

@@ -12,9 +12,9 @@ from portal.domain.intents.actions import Requester, submit
 from portal.domain.intents.models import Intent, target_of
 from portal.domain.intents.nonces import Nonce, NotSubmitted
 from portal.domain.intents.recording import Command
-from portal.domain.mirror.models import KeyBox
+from portal.domain.places.models import KeyBox
 from tenants.roles import Permission
-from tenants.wording import coded_sentence
+from tenants.sentences import coded_sentence
 
 
 class KeyCommand(TextChoices):

@@ -11,10 +11,10 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 from portal.base.ui.tables import Column, EmptyState, Table
 from portal.base.ui.tables.filters import Filter
 from portal.base.ui.tables.keyset import ListPage
-from portal.domain.keys.states import FAULTY
-from portal.domain.mirror import freshness
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import Key, KeyBox, KeyState
+from portal.domain.alerts.overdue_keys import FAULTY
+from portal.domain.events import MirrorKind
+from portal.domain.places.models import Key, KeyBox, KeyState
+from portal.domain.sync import freshness
 from portal.keys import queries
 from portal.keys.queries import KeySummary
 from tenants.access import TenantRequest

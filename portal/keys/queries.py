@@ -18,11 +18,12 @@ from accessapi.keys import KeyEvent
 from accessapi.overrides import States
 from portal.base.ui import live_updates
 from portal.base.ui.chips import Chip
+from portal.domain.alerts import overdue_keys
+from portal.domain.history import visibility
+from portal.domain.history.models import History
 from portal.domain.intents import queries as intents
 from portal.domain.intents.models import Intent, target_of
-from portal.domain.keys import states
-from portal.domain.log import visibility
-from portal.domain.mirror.models import History, Key, KeyBox, KeyState
+from portal.domain.places.models import Key, KeyBox, KeyState
 from tenants.access import TenantRequest
 
 # How many records of a key are used for its history.
@@ -32,7 +33,7 @@ _PAGES = {"member": "members:page", "guest": "guests:guest"}
 
 def visible_keys(request: TenantRequest) -> QuerySet[Key]:
     """Return all keys with the state that this person may see."""
-    return states.keys_with_state(by_log=visibility.may_view_log(request.access))
+    return overdue_keys.keys_with_state(by_log=visibility.may_view_log(request.access))
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def describe_keys(request: TenantRequest, rows: Iterable[Key]) -> list[ShownKey]
             ShownKey(
                 key,
                 href=reverse("keys:key", args=[slug, box, key.unit_no]),
-                chip=states.state_of(key, words),
+                chip=overdue_keys.state_of(key, words),
                 state=state,
                 since=since,
                 is_at_least=at_least,
@@ -104,21 +105,21 @@ class KeySummary:
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        state, since = states.state_columns(by_log=visibility.may_view_log(self.request.access))
+        state, since = overdue_keys.state_columns(by_log=visibility.may_view_log(self.request.access))
         out, odd = Q(**{state: KeyState.OUT}), Q(differs=True) if state == "state" else Q(pk=None)
         return Key.objects.aggregate(
             all=Count("pk"),
             out=Count("pk", filter=out),
-            overdue=Count("pk", filter=out & Q(**{f"{since}__lte": states.overdue_at()})),
+            overdue=Count("pk", filter=out & Q(**{f"{since}__lte": overdue_keys.overdue_at()})),
             unknown=Count("pk", filter=Q(**{state: KeyState.UNKNOWN})),
             odd=Count("pk", filter=odd),
-            faulty=Count("pk", filter=states.FAULTY),
+            faulty=Count("pk", filter=overdue_keys.FAULTY),
         )
 
     @cached_property
     def boxes(self) -> Sequence[Any]:
         """Return the key boxes by name, each with its figures."""
-        state = f"keys__{states.state_columns(by_log=visibility.may_view_log(self.request.access))[0]}"
+        state = f"keys__{overdue_keys.state_columns(by_log=visibility.may_view_log(self.request.access))[0]}"
         rows = KeyBox.objects.defer("extra", "units").annotate(
             n=Count("keys"),
             out=Count("keys", filter=Q(**{state: KeyState.OUT})),
@@ -126,7 +127,7 @@ class KeySummary:
         )
         found = list(rows.order_by("name_order", "pk")[:200])
         for box in found:
-            vars(box).update(chip=states.state_of_box(box, states_of(self.request)))
+            vars(box).update(chip=overdue_keys.state_of_box(box, states_of(self.request)))
         return found
 
     @property
@@ -160,7 +161,7 @@ class KeySummary:
             (self.counts["unknown"], npgettext("key", "%(n)d unknown", "%(n)d unknown", self.counts["unknown"])),
             (self.counts["odd"], ngettext("%(n)d contradictory", "%(n)d contradictory", self.counts["odd"])),
             (self.counts["faulty"], npgettext("key", "%(n)d faulty", "%(n)d faulty", self.counts["faulty"])),
-            (offline, states.offline_text(offline)),
+            (offline, overdue_keys.offline_text(offline)),
         )
         return _(", ").join(words % {"n": n} for n, words in parts if n)
 

@@ -12,17 +12,18 @@ from django.utils.translation import gettext as _
 
 from portal.base.ui import live_updates
 from portal.base.ui.url_lookup import get_row_or_404
+from portal.domain.alerts import overdue_keys
 from portal.domain.budget.priorities import Priority
+from portal.domain.events import MirrorKind
+from portal.domain.history import visibility
+from portal.domain.history.lists import RecentRecords
 from portal.domain.intents import nonces
 from portal.domain.intents.form_handling import ErrorsAsMessages, address_of, submit_once
 from portal.domain.intents.nonces import Nonce, NotSubmitted
 from portal.domain.intents.recording import Requester
-from portal.domain.keys import states
-from portal.domain.log import visibility
-from portal.domain.log.recent_records import RecentRecords
-from portal.domain.mirror import freshness, member_search, single_reads
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import KeyBox
+from portal.domain.people import queries as people_queries
+from portal.domain.places.models import KeyBox
+from portal.domain.sync import freshness, single_reads
 from portal.keys import actions, queries
 from portal.keys.actions import KeyCommand
 from portal.keys.lists import Keys
@@ -92,7 +93,7 @@ def _key_context(request: TenantRequest, found: queries.ShownKey) -> dict[str, A
     box, (chain, has_more) = _box(found.key.key_box.key_device_id), queries.custody(request, found.key)
     log, state = (
         freshness.freshness_for(request)[MirrorKind.HISTORIES],
-        states.state_of_box(box, queries.states_of(request)),
+        overdue_keys.state_of_box(box, queries.states_of(request)),
     )
     newest = [(each.name, each.since, each.until) for each in chain[:1]]
     known = (found.key.known_at, found.key.read_at, found.chip, found.holder, state)
@@ -117,7 +118,7 @@ def _lending_context(request: TenantRequest) -> dict[str, Any]:
     return {
         "may_lend": may_lend,
         "who": who,
-        "members": list(member_search.search_for_reader(access, who)[:_MAX_FOUND]) if may_lend and who else [],
+        "members": list(people_queries.search_for_reader(access, who)[:_MAX_FOUND]) if may_lend and who else [],
         "may_operate": access.can(Permission.KEYS_OPERATE),
         "licensed": current_connection().has_licence_key,
     }
@@ -202,7 +203,7 @@ def _box_context(request: TenantRequest, box: KeyBox) -> dict[str, Any]:
         "keys": keys,
         "intents": intents,
         "happened": here,
-        "state": states.state_of_box(box, queries.states_of(request)),
+        "state": overdue_keys.state_of_box(box, queries.states_of(request)),
         "seen": live_updates.version_of(box.status_as_of, told, here.version, intents[0].pk if intents else 0),
         "may_operate": request.access.can(Permission.KEYS_OPERATE),
     }

@@ -1,27 +1,31 @@
-"""Actions on lockdowns and evacuations: start, confirm, rehearse, send again, release."""
+"""Actions on lockdowns and evacuations: start, confirm, rehearse, send again, release, change the settings."""
 
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from typing import Any
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
 from portal.base.restore import marking
 from portal.base.timers.clock import ClockTime, database_now
+from portal.base.ui.value_words import join_values
 from portal.domain.intents import actions as intents
+from portal.domain.intents.models import State as Sent
 from portal.domain.intents.models import target_of
 from portal.domain.intents.nonces import Nonce, NotSubmitted
 from portal.domain.intents.recording import Requester, lock_target
-from portal.domain.intents.states import State as Sent
-from portal.domain.mirror.models import PassController
-from portal.domain.mirror.natural_sort import natural_key
-from portal.lockdown.door_outcomes import DONE, NEWER, SENDING, door_outcomes
-from portal.lockdown.models import Kind, Lockdown, LockdownDoor, Scope, State, current_setting
+from portal.domain.places.models import PassController, natural_key
+from portal.domain.safety import changing
+from portal.domain.safety.changing import ChangeResult
+from portal.domain.safety.rules import SafetyRule, SettingValues, on_or_off
+from portal.lockdown.door_outcomes import DONE, NEWER, SENDING, door_outcomes, send_command
+from portal.lockdown.models import Kind, Lockdown, LockdownDoor, LockdownSetting, Scope, Second, State, current_setting
 from portal.lockdown.preview import DoorSelection, LockdownPreview
-from portal.lockdown.retrying import send_command
 from tenants import audit
 from tenants.access import access_to
 from tenants.roles import Permission
-from tenants.wording import coded_sentence
+from tenants.sentences import coded_sentence
 
 # How long an order waits for a second person.
 CONFIRM_WITHIN = timedelta(minutes=10)
@@ -218,3 +222,60 @@ def _audit(by: Requester, act: str, order: Lockdown, doors: int) -> None:
         summary=coded_sentence(f"{order.kind}.{act}", n=doors),
         after={"scope": order.scope, "area": order.area_name, "doors": names, **asked},
     )
+
+
+def change_settings(*, evacuation: bool, doors: Sequence[str], second: Second, by: Requester) -> ChangeResult:
+    """Change the settings; unknown doors are dropped. Raises NotChanged."""
+    known = PassController.objects.order_by("name_order", "pk").values_list("device_id", flat=True)
+    wanted = {"evacuation": evacuation, "doors": [each for each in known if each in doors], "second": second.value}
+    return changing.change(SETTINGS_RULE, wanted, by=by)
+
+
+def evacuation_doors() -> DoorSelection:
+    """Return the doors that an evacuation unlocks. Raises NotSubmitted if evacuations are switched off."""
+    kept = current_setting()
+    if not kept.evacuation:
+        raise NotSubmitted(_("Evacuation unlock is not switched on. Nothing was sent."))
+    return DoorSelection(Scope.CHOSEN, chosen=tuple(kept.doors))
+
+
+def _read_settings(_subject: str) -> dict[str, object]:
+    kept = current_setting()
+    return {"evacuation": kept.evacuation, "doors": list(kept.doors), "second": kept.second}
+
+
+def _is_looser(_subject: str, before: SettingValues, after: SettingValues) -> bool:
+    """Check whether fewer orders would need a second person, or an evacuation would unlock more doors."""
+    was, wanted = LockdownSetting(**before), LockdownSetting(**after)
+    if any(was.needs_second_person(kind) and not wanted.needs_second_person(kind) for kind in Kind):
+        return True
+    opened = set(was.doors) if was.evacuation else set()
+    return wanted.evacuation and not (was.evacuation and set(wanted.doors) <= opened)
+
+
+def _save_settings(subject: str, after: SettingValues, by: Requester) -> None:
+    before = _read_settings(subject)
+    LockdownSetting.objects.update_or_create(defaults=dict(after))
+    summary = coded_sentence("lockdown.settings")
+    audit.record(**by.audit_author, action="lockdown.settings", summary=summary, before=before, after=dict(after))
+
+
+def _describe_settings(_subject: str, values: SettingValues) -> Mapping[str, str]:
+    rows: Any = PassController.objects.filter(device_id__in=values["doors"]).order_by("name_order", "pk")
+    return {
+        _("Evacuation unlock"): on_or_off(values["evacuation"]),
+        _("Doors of the evacuation unlock"): join_values(map(str, rows)),
+        _("A second person has to confirm"): str(Second(values["second"]).label),
+    }
+
+
+SETTINGS_RULE = SafetyRule(
+    name="lockdown",
+    permission=Permission.LOCKDOWN,
+    title=lambda _subject: coded_sentence("safety_rule.lockdown"),
+    read=_read_settings,
+    is_looser=_is_looser,
+    save=_save_settings,
+    describe=_describe_settings,
+    page_route=lambda _subject: ("lockdown:settings",),
+)

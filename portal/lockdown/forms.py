@@ -6,8 +6,8 @@ from django import forms
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
-from portal.base.ui.edit_conflicts import ConflictForm
-from portal.domain.mirror.models import PassController
+from portal.base.ui.shown_values import ConflictForm
+from portal.domain.places.models import PassController
 from portal.lockdown.models import LockdownSetting, Second
 
 

@@ -13,11 +13,11 @@ from accessapi.operations import CallClass
 from portal.devices import actions as devices
 from portal.devices import queries
 from portal.domain.budget import ledger
-from portal.domain.budget.gauge_readings import GaugeReading
+from portal.domain.budget.gauges import GaugeReading
 from portal.domain.budget.priorities import Priority, reserved_above
 from portal.domain.intents.nonces import NotSubmitted
-from portal.domain.mirror.door_areas import areas_by_door
-from portal.domain.mirror.models import Area, DoorState, PassController
+from portal.domain.places.models import Area, DoorState, PassController
+from portal.domain.places.queries import areas_by_door
 from portal.lockdown.models import Forecast, Scope
 from tenants.connections.service_clients import current_connection
 from tenants.models import Connection

@@ -18,12 +18,11 @@ from portal.base.ui.url_lookup import get_row_or_404
 from portal.domain.intents import nonces
 from portal.domain.intents.nonces import Nonce, NotSubmitted
 from portal.domain.intents.recording import Requester
-from portal.domain.safety.feedback import change_with_feedback
+from portal.domain.safety.changing import change_with_feedback
 from portal.lockdown import actions
+from portal.lockdown.actions import change_settings, evacuation_doors
 from portal.lockdown.forms import SettingsForm
-from portal.lockdown.keeping import change_settings, evacuation_doors
-from portal.lockdown.lists import Lockdowns
-from portal.lockdown.lockdown_page import LockdownPage
+from portal.lockdown.lockdown_pages import LockdownPage, Lockdowns
 from portal.lockdown.models import Kind, Lockdown, current_setting
 from portal.lockdown.preview import DoorSelection, LockdownPreview, form_choices
 from tenants import pending_commands

@@ -1,18 +1,30 @@
-"""A day of the log: its date, how much of it is loaded, and the days around it."""
+"""A day of the log: how much of it is loaded, the types of its records, and a door's hours."""
 
-from dataclasses import dataclass
-from datetime import date, datetime
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
 from functools import cached_property
+from typing import Any
 
+from django.db.models import Case, CharField, Count, Q, QuerySet, TextChoices, Value, When
+from django.db.models.functions import ExtractHour
 from django.http import Http404
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
+from accessapi.doors import Patterns
 from accessapi.moments import read_day
+from accessapi.overrides import Catalogue
+from portal.base.ui import charts
 from portal.base.ui.tables.filters import ListAddress
-from portal.domain.log import gaps, visibility
-from portal.domain.log.filters import coverage_of
-from portal.domain.log.gaps import GapNotice
-from portal.domain.mirror.coverage import Coverage, Gap, GapKind
+from portal.base.ui.times import TOKYO
+from portal.domain.history import gaps, visibility
+from portal.domain.history.coverage import Coverage, Gap, GapKind
+from portal.domain.history.filters import coverage_of
+from portal.domain.history.gaps import GapNotice
+from portal.domain.history.models import History
 from portal.domain.visits.days import Day
 from tenants.access import Access, TenantRequest
 from tenants.roles import Permission
@@ -102,3 +114,130 @@ def day_or_404(request: TenantRequest, text: str, *, subject_id: str) -> LogDay:
 def may_see_day(access: Access, day: Day) -> bool:
     since = visibility.visible_since(access)
     return since is None or day.end > since
+
+
+class RecordType(TextChoices):
+    """The type of a record, in the order in which bars are stacked."""
+
+    ENTRY = "entry", pgettext_lazy("log", "Entries")
+    REFUSED = "refused", _("Refused")
+    ALARM = "alarm", _("Alarms and faults")
+    OTHER = "other", pgettext_lazy("log", "Other")
+
+
+def type_of(record: History, words: Catalogue) -> RecordType:
+    """Return the type of a record; `words` are those of the service environment."""
+    somebody = bool(record.member_id or record.member_name)
+    if somebody and record.category in words.records.used:
+        return RecordType.ENTRY
+    if somebody and record.category in words.records.refused:
+        return RecordType.REFUSED
+    is_alarm = record.category in words.records.alarm_categories and not words.states.is_over(record.status)
+    return RecordType.ALARM if is_alarm else RecordType.OTHER
+
+
+def type_expression(words: Catalogue) -> Any:
+    """Return the same as `type_of`, as a database expression."""
+    somebody, over = ~Q(member_id="") | ~Q(member_name=""), _matches_one_of("status", words.states.over)
+    return Case(
+        When(somebody & Q(category__in=words.records.used), then=Value(RecordType.ENTRY.value)),
+        When(somebody & Q(category__in=words.records.refused), then=Value(RecordType.REFUSED.value)),
+        When(Q(category__in=words.records.alarm_categories) & ~over, then=Value(RecordType.ALARM.value)),
+        default=Value(RecordType.OTHER.value),
+        output_field=CharField(),
+    )
+
+
+def _matches_one_of(column: str, patterns: Patterns) -> Q:
+    """Return the condition that a column matches one of these patterns, in which * matches anything."""
+    wanted = (".*".join(map(re.escape, pattern.split("*"))) for pattern in patterns)
+    return Q(**{f"{column}__regex": f"^({'|'.join(wanted)})$"})
+
+
+# How many records that need attention are listed below the bars.
+MAX_LISTED = 20
+
+
+@dataclass(frozen=True)
+class HourCount:
+    """The number of records of each type in an hour."""
+
+    start: datetime
+    href: str
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(RecordType.values, 0))
+
+    @property
+    def end(self) -> datetime:
+        return self.start + timedelta(hours=1)
+
+    @property
+    def total(self) -> int:
+        return sum(self.counts.values())
+
+    @property
+    def cells(self) -> list[tuple[str, Any, int]]:
+        """Return (type, label, number) for each type."""
+        return [(sort.value, sort.label, self.counts[sort]) for sort in RecordType]
+
+    @property
+    def description(self) -> str:
+        """Return the text that is shown when the pointer is on the hour's bar."""
+        return ", ".join(f"{RecordType(sort).label} {count}" for sort, count in self.counts.items() if count) or "0"
+
+
+@dataclass(frozen=True)
+class DoorHours:
+    hours: Sequence[HourCount]
+
+    @property
+    def totals(self) -> dict[str, int]:
+        return {sort: sum(hour.counts[sort] for hour in self.hours) for sort in RecordType.values}
+
+    @property
+    def figures(self) -> list[tuple[str, Any, int]]:
+        """Return (type, label, number) for the whole day."""
+        return [(sort.value, sort.label, self.totals[sort]) for sort in RecordType]
+
+    @property
+    def total(self) -> int:
+        return sum(hour.total for hour in self.hours)
+
+    @property
+    def busy_hours(self) -> Sequence[HourCount]:
+        """Return the hours from the first to the last one with records."""
+        used = [place for place, hour in enumerate(self.hours) if hour.total]
+        return self.hours[used[0] : used[-1] + 1] if used else []
+
+    @property
+    def busiest_hour(self) -> HourCount | None:
+        return max(self.hours, key=lambda hour: hour.total) if self.total else None
+
+    @property
+    def chart(self) -> charts.StackedChart:
+        return charts.stacked_chart(self.hours, lambda hour: hour.counts, step=26)
+
+
+def records_at_door(records: QuerySet[History], device_id: str, day: LogDay) -> QuerySet[History]:
+    """Return the door's records of this day."""
+    return records.filter(device_id=device_id, at__gte=day.start, at__lt=day.end).exclude(device_id="")
+
+
+def count_hours(
+    records: QuerySet[History], day: LogDay, words: Catalogue, address_of_hour: Callable[[datetime], str]
+) -> DoorHours:
+    """Count records by hour and type, in one statement.
+
+    `address_of_hour` returns the address of the log for the hour that begins at a given time.
+    """
+    begun = [day.start + timedelta(hours=number) for number in range(24)]
+    hours = [HourCount(start, address_of_hour(start)) for start in begun]
+    grouped = records.annotate(hour=ExtractHour("at", tzinfo=TOKYO), sort=type_expression(words)).order_by()
+    for hour, sort, count in grouped.values_list("hour", "sort").annotate(Count("pk")):
+        hours[hour].counts[sort] = count
+    return DoorHours(hours)
+
+
+def attention_records(records: QuerySet[History], words: Catalogue) -> list[History]:
+    """Return the newest records with refusals or problems."""
+    loud = records.annotate(sort=type_expression(words)).filter(sort__in=[RecordType.REFUSED, RecordType.ALARM])
+    return list(loud.order_by("-at", "-pk")[:MAX_LISTED])

@@ -13,12 +13,11 @@ from django.utils import timezone
 
 from accessapi.overrides import Catalogue
 from portal.base.ui.times import duration_words
-from portal.domain.mirror import door_areas as mirror
-from portal.domain.mirror.coverage import Gap
-from portal.domain.mirror.door_areas import DoorArea
-from portal.domain.mirror.models import History
-from portal.logs.days import LogDay
-from portal.logs.record_types import RecordType, type_of
+from portal.domain.history.coverage import Gap
+from portal.domain.history.models import History
+from portal.domain.places import queries as mirror
+from portal.domain.places.queries import DoorArea
+from portal.logs.days import LogDay, RecordType, type_of
 
 # How many records of a day are drawn and listed. One person has fewer, but records with a shared ID may have more.
 MAX_RECORDS = 500

@@ -14,14 +14,14 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from portal.base.ui import batching
+from portal.domain.history import filters
+from portal.domain.history.filters import Labels
 from portal.domain.intents.recording import Requester
-from portal.domain.log import filters
-from portal.domain.log.filters import Labels
 from portal.logs.models import QUERY_MAX, SavedSearch
 from tenants import audit
 from tenants.access import TenantRequest
 from tenants.models import Tenant
-from tenants.wording import coded_sentence
+from tenants.sentences import coded_sentence
 
 # How many searches a tenant may save.
 MAX_SEARCHES = 50

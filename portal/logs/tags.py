@@ -6,7 +6,7 @@ from django import template
 from django.template import Context
 
 from portal.base.ui import live_updates
-from portal.domain.log import filters
+from portal.domain.history import filters
 from portal.logs import searches
 from portal.logs.models import NAME_MAX
 from tenants.roles import Permission

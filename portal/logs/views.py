@@ -1,17 +1,39 @@
-"""Views of the activity log: the list, and parts of other pages that are updated automatically."""
+"""Views of the activity log: the list, a record, a person's and a door's day, searches and exports."""
 
-from django.http import Http404, HttpResponse
-from django.shortcuts import render
+from datetime import datetime, timedelta
+from functools import partial
+from urllib.parse import urlencode
 
+from django.contrib import messages
+from django.http import Http404, HttpResponse, QueryDict
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from portal.base.files.writing import send_streamed_file
 from portal.base.ui import live_updates, panels
 from portal.base.ui.tables.filters import ListAddress
-from portal.base.ui.url_lookup import url_in_tenant
-from portal.domain.log.recent_records import SUBJECTS, RecentRecords
-from portal.logs import searches
-from portal.logs.exports.lists import LogTable
-from portal.logs.people import find_people
+from portal.base.ui.url_lookup import get_row_or_404, url_in_tenant
+from portal.domain.history import filters, visibility
+from portal.domain.history.lists import SUBJECTS, RecentRecords
+from portal.domain.intents.recording import Requester
+from portal.domain.jobs import actions as job_actions
+from portal.domain.jobs import file_executor, kinds
+from portal.domain.jobs.models import ALIVE, Job, JobState
+from portal.domain.jobs.pages import JobPage, progress_of_file
+from portal.domain.jobs.queries import jobs_of_family
+from portal.domain.jobs.views import JobPages, job_finder
+from portal.logs import days, exports, person_timeline, searches
+from portal.logs.days import RecordType, day_or_404
+from portal.logs.forms import ExportForm, RenameSearchForm, SearchNameForm
+from portal.logs.lists import Exports, LogTable
+from portal.logs.models import SavedSearch
+from portal.logs.queries import find_people, person_or_404, place_or_404, record_context
+from portal.logs.searches import SearchNotSaved
+from tenants import interrupted_requests
 from tenants.access import TenantRequest, tenant_view
-from tenants.roles import Permission
+from tenants.roles import Permission, Proof
 
 
 @tenant_view(Permission.LOGS_TODAY)
@@ -46,3 +68,185 @@ def people(request: TenantRequest) -> HttpResponse:
         return render(request, "logs/people_found.html", context)
     page = {"carried": asked.hidden_inputs("find"), "back": asked.with_(find=None)}
     return render(request, "logs/people.html", context | page)
+
+
+@tenant_view(Permission.LOGS_TODAY)
+def record(request: TenantRequest, history_id: str) -> HttpResponse:
+    """Show a record with all details from the service and with related records."""
+    found = get_row_or_404(visibility.visible_records(request.access), history_id=history_id)
+    setattr(request, "shown_record", found)  # noqa: B010 - so that panels of this page need no second query
+    return render(request, "logs/record.html", record_context(request, found))
+
+
+@tenant_view(Permission.LOGS_TODAY)
+def person_day(request: TenantRequest, member_id: str, day: str) -> HttpResponse:
+    """Show a person's day as a timeline, with the table below it."""
+    of = day_or_404(request, day, subject_id=member_id)
+    words = request.tenant.environment.catalogue
+    found = list(
+        person_timeline.records_on_day(visibility.visible_records(request.access), member_id, of)[
+            : person_timeline.MAX_RECORDS + 1
+        ]
+    )
+    shown, who = found[: person_timeline.MAX_RECORDS], person_or_404(request.access, member_id, found)
+    line = person_timeline.draw_timeline(of, shown, words)
+    context = {
+        "of": of,
+        "who": who,
+        "line": line,
+        "rows": [(each, line.marks[each.pk]) for each in shown],
+        "figures": person_timeline.day_figures(shown, line),
+        "sees_areas": request.access.can(Permission.AREAS_VIEW),
+        "cut": len(found) > person_timeline.MAX_RECORDS,
+        "most": person_timeline.MAX_RECORDS,
+    }
+    return render(request, "logs/person_day.html", context)
+
+
+@tenant_view(Permission.LOGS_TODAY)
+def door_day(request: TenantRequest, device_id: str, day: str) -> HttpResponse:
+    """Show a door's or a key box's day by the hour, with the table below it."""
+    of = day_or_404(request, day, subject_id=device_id)
+    place = place_or_404(request.access, device_id)
+    words = request.tenant.environment.catalogue
+    records = days.records_at_door(visibility.visible_records(request.access), device_id, of)
+    hours = days.count_hours(records, of, words, partial(_address_of_hour, request, device_id))
+    loud = hours.totals[RecordType.REFUSED] + hours.totals[RecordType.ALARM]
+    context = {
+        "of": of,
+        "place": place,
+        "hours": hours,
+        "loud": days.attention_records(records, words) if loud else [],
+        "loud_total": loud,
+    }
+    return render(request, "logs/door_day.html", context)
+
+
+def _address_of_hour(request: TenantRequest, device_id: str, start: datetime) -> str:
+    """Return the address of a device's log in one hour."""
+    last = start + timedelta(minutes=59, seconds=59)
+    asked = {"from": f"{start:%Y-%m-%dT%H:%M:%S}", "to": f"{last:%Y-%m-%dT%H:%M:%S}", "device": device_id}
+    return f"{url_in_tenant('logs:index', request.tenant.slug)}?{urlencode(asked)}"
+
+
+@tenant_view(Permission.LOGS_VIEW)
+def search_list(request: TenantRequest) -> HttpResponse:
+    return render(
+        request, "logs/searches.html", {"searches": searches.list_searches(request), "most": searches.MAX_SEARCHES}
+    )
+
+
+@tenant_view(Permission.LOGS_VIEW, methods=["POST"])
+def save_search(request: TenantRequest) -> HttpResponseBase:
+    """Save the filters of the list above which the form is shown, and go back to the list."""
+    form, query = SearchNameForm(request.POST), QueryDict(request.POST.get("query", ""), mutable=False)
+    page, asked = url_in_tenant("logs:index", request.tenant.slug), filters.chosen_filters(query).urlencode()
+    page = f"{page}?{asked}" if asked else page
+    try:
+        if not form.is_valid():
+            raise SearchNotSaved(" ".join(map(str, form.errors["name"])))
+        searches.save(name=form.cleaned_data["name"], query=query, by=Requester.from_request(request))
+        messages.success(request, _("Search saved."))
+    except SearchNotSaved as reason:
+        return interrupted_requests.return_to_form(request, page, str(reason))
+    return redirect(page)
+
+
+@tenant_view(Permission.LOGS_VIEW, methods=["GET", "POST"])
+def search(request: TenantRequest, search_id: int) -> HttpResponseBase:
+    found = get_row_or_404(SavedSearch.objects.all(), pk=search_id)
+    form = RenameSearchForm(request.POST or None, initial={"name": found.name})
+    if form.is_valid():
+        try:
+            searches.rename(search=found, name=form.cleaned_data["name"], by=Requester.from_request(request))
+            return redirect("logs:searches", request.tenant.slug)
+        except SearchNotSaved as reason:
+            form.add_error("name", str(reason))
+    return render(request, "logs/search.html", {"search": found, "form": form})
+
+
+@tenant_view(Permission.LOGS_VIEW, methods=["GET", "POST"])
+def delete_search(request: TenantRequest, search_id: int) -> HttpResponseBase:
+    """Show a confirmation, then delete a saved search."""
+    found = get_row_or_404(SavedSearch.objects.select_related("by"), pk=search_id)
+    if request.method != "POST":
+        return render(request, "logs/search_delete.html", {"search": found})
+    searches.delete(search=found, by=Requester.from_request(request))
+    messages.success(request, _("Search deleted."))
+    return redirect("logs:searches", request.tenant.slug)
+
+
+_EXPORT_FILTERS = ("q", *(each.name for each in filters.FILTERS))
+
+
+@tenant_view(Permission.LOGS_VIEW)
+def export_list(request: TenantRequest) -> HttpResponse:
+    return Exports(request, jobs_of_family(exports.KIND)).respond("logs/exports.html")
+
+
+@tenant_view(Permission.LOGS_VIEW, methods=["GET", "POST"], proof=Proof.SHORT)
+def new_export(request: TenantRequest) -> HttpResponse:
+    """Request a file with the present filters.
+
+    As for members with card numbers, a recent proof of identity is needed: the file has the movements of all people for
+    a year.
+    """
+    query, form = _chosen_filters(request.GET), ExportForm(request.POST or None)
+    count = exports.estimate_count(query)
+    if form.is_valid():
+        told, kind = exports.describe_file(request, query), form.cleaned_data["kind"]
+        job = exports.start_export(
+            by=Requester.from_request(request), query=query, kind=kind, count=count, description=told
+        )
+        return redirect(kinds.page_address(job))
+    asked = filters.describe(request, query)
+    context = {"form": form, "count": count, "minutes": exports.estimate_minutes(count), "asked": asked}
+    context["match"] = query.urlencode()
+    return render(request, "logs/export.html", context)
+
+
+def _chosen_filters(asked: QueryDict) -> QueryDict:
+    """Return the filters of an address, without page and order."""
+    kept = QueryDict(mutable=True)
+    for name in _EXPORT_FILTERS:
+        if values := [value for value in asked.getlist(name) if value]:
+            kept.setlist(name, values)
+    return kept
+
+
+def _export_page(request: TenantRequest, job: Job) -> HttpResponse:
+    view = JobPage(request, job)
+    view.context |= {
+        "progress": progress_of_file(job),
+        "final": job.state not in ALIVE,
+        "stopped": job.state == JobState.STOPPED and job.erased_at is None,
+        "ready": _is_ready(job),
+        "deleted_at": file_executor.deletion_due_at(job),
+        "asked": job.options.get("told", []),
+    }
+    return render(request, "logs/export_job.html", view.context)
+
+
+def _is_ready(job: Job) -> bool:
+    return job.state == JobState.DONE and job.erased_at is None
+
+
+EXPORTS = JobPages(
+    Permission.LOGS_VIEW,
+    find_job=job_finder(exports.KIND),
+    show_job=_export_page,
+    home_address=lambda job: reverse("logs:exports", args=[job.tenant.slug]),
+    proof=Proof.NONE,
+    describe_progress=progress_of_file,
+)
+
+
+@tenant_view(Permission.LOGS_VIEW, is_file=True)
+def export_file(request: TenantRequest, job_id: int) -> HttpResponseBase:
+    """Send the file of a finished export. Each download is recorded in the audit log first."""
+    job = EXPORTS.find_job(request, job_id=job_id)
+    if not _is_ready(job):
+        raise Http404
+    job_actions.record_download(by=Requester.from_request(request), job=job, rows=job.looked_at)
+    kind = job.options["format"]
+    return send_streamed_file(exports.stream_file(job), kind=kind, name=f"activity-log-{request.tenant.slug}-{job.pk}")

@@ -9,14 +9,14 @@ from portal.domain.intents.actions import Requester, submit
 from portal.domain.intents.models import Intent, target_of
 from portal.domain.intents.nonces import Nonce
 from portal.domain.intents.recording import Command
-from portal.domain.mirror.fields.members import CARD, MEMBER, QR
-from portal.domain.mirror.fields.values import OLD_MASK
-from portal.domain.mirror.models import Member
-from portal.members import matching
+from portal.domain.people.fields import OLD_MASK
+from portal.domain.people.member_fields import CARD, MEMBER, QR
+from portal.domain.people.models import Member
+from portal.members import queries
 from portal.members.forms import plain_values_of
 from tenants import audit
 from tenants.roles import Permission
-from tenants.wording import coded_sentence
+from tenants.sentences import coded_sentence
 
 Body = Mapping[str, Any]
 
@@ -31,7 +31,7 @@ def create(*, body: Body, by: Requester, nonce: Nonce) -> Intent:
             operation="create_member",
             title=coded_sentence("member.create", name=body["member_name"]),
             body=dict(body),
-            snapshot=matching.candidates_before(body),
+            snapshot=queries.candidates_before(body),
             after=MEMBER.audit_values(body),
         ),
         by=by,

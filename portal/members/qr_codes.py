@@ -20,9 +20,9 @@ from portal.base.ui.times import local
 from portal.domain.budget.client import client
 from portal.domain.budget.ledger import BudgetExhausted
 from portal.domain.budget.priorities import Priority
-from portal.domain.mirror import failure_reasons
-from portal.domain.mirror.models import Member
-from portal.domain.mirror.single_reads import share_call
+from portal.domain.people.models import Member
+from portal.domain.sync import failure_reasons
+from portal.domain.sync.single_reads import share_call
 from tenants.access import TenantRequest
 from tenants.connections.service_clients import current_connection
 

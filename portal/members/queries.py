@@ -1,27 +1,38 @@
-"""Queries for the pages of members: members, requests, audit log entries, and the command palette (Ctrl-K)."""
+"""Queries for the pages of members: members, their page, requests, audit log entries, and candidates."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from django.db.models import Q, QuerySet
 from django.urls import reverse
+from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
+from accessapi.meanings import RefusalCause
 from portal.base.ui import command_palette
 from portal.base.ui.command_palette import Hit
 from portal.domain.intents import queries as intents
+from portal.domain.intents import refusals
+from portal.domain.intents.form_handling import address_of_target
 from portal.domain.intents.models import Intent, target_of
-from portal.domain.jobs import bulk_executor, member_jobs
+from portal.domain.intents.refusals import Explanation
+from portal.domain.jobs import bulk_executor, queries, suspensions
+from portal.domain.jobs import queries as job_queries
 from portal.domain.jobs.words import changes_of
-from portal.domain.mirror import member_search
-from portal.domain.mirror import queries as mirror
-from portal.domain.mirror.fields.members import CARD, GROUP, MEMBER, QR, RIGHTS_NAMES
-from portal.domain.mirror.models import Group, Member
-from portal.domain.mirror.row_building import MemberRowBuilder
-from portal.domain.mirror.text_folding import sort_key
+from portal.domain.people import queries as mirror
+from portal.domain.people import queries as people_queries
+from portal.domain.people.member_fields import CARD, CODE, GROUP, MEMBER, QR, RIGHTS_NAMES
+from portal.domain.people.models import Group, Member
+from portal.domain.people.row_building import MemberRowBuilder
+from portal.domain.people.text_folding import fold, sort_key
+from portal.members import faces, status, temporary_keys
 from tenants.access import Access, TenantRequest
 from tenants.audit_log.changes import RecordedChange, changed_fields
-from tenants.compiled_queries import CompiledQuery
 from tenants.models import AuditEntry
+from tenants.postgresql.compiled_queries import CompiledQuery
+from tenants.roles import Permission
 from tenants.scope import current_tenant_id
 from tenants.sentences import TARGETS
 
@@ -78,7 +89,7 @@ def staff_changes(access: Access, member: Member, asked: list[Intent]) -> list[R
     }
     if named - groups.keys():
         groups |= dict(group_choices())
-    pages = member_jobs.job_pages_of(access, [entry.intent_id for entry, _fields in entries])
+    pages = queries.job_pages_of(access, [entry.intent_id for entry, _fields in entries])
     alone = [
         RecordedChange(
             entry,
@@ -93,9 +104,7 @@ def staff_changes(access: Access, member: Member, asked: list[Intent]) -> list[R
 
 def _bulk_changes(access: Access, member: Member) -> list[RecordedChange]:
     """Return what bulk changes and imports did to this member. Each links to its page, if the person has access."""
-    rows = {
-        str(row.part.intent_id): row for row in member_jobs.rows_applied_to(member.member_id, _MAX_ENTRIES) if row.part
-    }
+    rows = {str(row.part.intent_id): row for row in queries.rows_applied_to(member.member_id, _MAX_ENTRIES) if row.part}
     if not rows:
         return []
     groups = dict(group_choices())
@@ -104,7 +113,7 @@ def _bulk_changes(access: Access, member: Member) -> list[RecordedChange]:
     for entry in entries.select_related("support_session"):
         row = rows[entry.intent_id]
         row.group_names = groups
-        found.append(RecordedChange(entry, changes_of(row), member_jobs.page_for(access, row.job)))
+        found.append(RecordedChange(entry, changes_of(row), queries.page_for(access, row.job)))
     return found
 
 
@@ -117,7 +126,7 @@ def trail_condition(text: str) -> Q:
     wanted = Q(member_id=named) | Q(code_key=key) | Q(name_key=key)
     ids = list(Member.objects.filter(wanted).values_list("member_id", flat=True)[:_MAX_ENTRIES]) or [named]
     targets = [target_of("member", each) for each in ids]
-    return Q(target__in=targets) | member_jobs.audit_filter_for_members(ids)
+    return Q(target__in=targets) | queries.audit_filter_for_members(ids)
 
 
 def _describe_change(field: tuple[str, str, str], groups: dict[str, str]) -> tuple[str, str, str]:
@@ -137,7 +146,121 @@ def holder_of_card(card: str) -> Member | None:
 
 def find_hits(request: TenantRequest, text: str) -> Iterator[Hit]:
     """Yield the first members by name that match `text`, for the palette."""
-    for member in member_search.search_for_reader(request.access, text)[: command_palette.MAX_HITS]:
+    for member in people_queries.search_for_reader(request.access, text)[: command_palette.MAX_HITS]:
         address = reverse("members:page", args=[request.tenant.slug, member.member_id])
         hint = " · ".join(filter(None, (member.member_code, member.membergroup_name)))
         yield Hit(member.member_name or member.member_id, address, "user", hint)
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """New members that may be ours: those with the code or card, and those with only the same name and group."""
+
+    with_code_or_card: list[Member]
+    with_same_name: list[Member]
+
+
+def candidates_before(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the IDs of all present members that could later be mistaken for the new one."""
+    return {
+        "known": sorted(
+            Member.objects.filter(_code_or_card_matches(body) | _name_matches(body)).values_list("member_id", flat=True)
+        )
+    }
+
+
+def find_candidates(body: Mapping[str, Any], known: Iterable[str]) -> Candidates:
+    """Return new members of the mirror that may be the requested one. `known`: IDs that existed before the request."""
+    fresh = Member.objects.filter(gone_at__isnull=True).exclude(member_id__in=list(known)).order_by("pk")
+    marked = list(fresh.filter(_code_or_card_matches(body)))
+    namesakes = fresh.filter(_name_matches(body)).exclude(pk__in=[member.pk for member in marked])
+    return Candidates(marked, list(namesakes))
+
+
+def has_sent_values(member: Member, body: Mapping[str, Any]) -> bool:
+    """Check whether a candidate with the code or card has all the values that were sent."""
+    return Member.objects.filter(_name_matches(body), *_identifiers(body), pk=member.pk).exists()
+
+
+def _name_matches(body: Mapping[str, Any]) -> Q:
+    return Q(name_key=fold(body["member_name"]), membergroup_id=body["membergroup_id"])
+
+
+def _code_or_card_matches(body: Mapping[str, Any]) -> Q:
+    """Return the condition for the code or the card of `body`. It matches no member if `body` has neither."""
+    found = Q(pk__in=[])
+    for mark in _identifiers(body):
+        found |= mark
+    return found
+
+
+def _identifiers(body: Mapping[str, Any]) -> list[Q]:
+    marks = []
+    if body.get(CODE.name):
+        marks.append(Q(code_key=fold(body[CODE.name])))
+    if body.get("card_data"):
+        fingerprint = MemberRowBuilder(current_tenant_id()).card_fingerprint(body["card_data"])
+        marks.append(Q(has_card=True, card_fingerprint=fingerprint))
+    return marks
+
+
+def member_facts(request: TenantRequest, member: Member) -> dict[str, Any]:
+    """Return the member's data from the mirror, running requests, and recent records of the person."""
+    can, about = request.access.can, intents_about(member)
+    suspension, named = suspensions.suspension_of(member), {member.membergroup_id: member.membergroup_name}
+    member.suspended = suspension is not None  # type: ignore[attr-defined]  # as in `suspensions.with_suspended_flag`
+    return {
+        "suspension": suspension,
+        "ahead": [job for job in job_queries.pending_jobs_of(member.member_id) if can(Permission(job.permission))],
+        "member": member,
+        "who": [(each, each.format_value(each.written_value(member), named)) for each in MEMBER.in_section("who")],
+        "about": about,
+        "state": status.validity_of(member),
+        "qr": status.qr_of(member),
+        "face": faces.face_state(member, about),
+        "running": temporary_keys.running_uses(about),
+        "unknown": sorted(member.extra.items()),
+        "may_reveal": can(Permission.SECRETS_REVEAL),
+        "may_edit": can(Permission.MEMBERS_EDIT),
+        "may_delete": can(Permission.MEMBERS_DELETE),
+        "may_lend": can(Permission.DOORS_OPERATE),
+        "shown": {},
+    }
+
+
+def page_context(request: TenantRequest, member: Member) -> dict[str, Any]:
+    """Return the whole page's context: the member, recent requests, and changes by staff."""
+    shown = member_facts(request, member)
+    asked = shown["about"][:5]
+    return shown | {"intents": asked, "changes": staff_changes(request.access, member, asked)}
+
+
+def back_to_member(request: TenantRequest) -> dict[str, Any]:
+    """Return the options that lead from a form about a member back to the member's page, unless it was refused."""
+    inputs = {**MEMBER.input_names, **temporary_keys.INPUTS_BY_FIELD}
+    return {"to": _address, "inputs": inputs, "explain": partial(_explain_refusal, access=request.access)}
+
+
+def _address(intent: Intent) -> str:
+    """Return the address of the member's page; empty if the mirror does not have the member."""
+    member_id = intent.path.get("member_id") or intent.result.get("member_id", "")
+    known = Member.objects.filter(member_id=member_id).exists()
+    return address_of_target(intent, "members:page", "member_id") if known else ""
+
+
+def _explain_refusal(intent: Intent, access: Access) -> Explanation | None:
+    """Explain a refusal: which member has the card (if the person may see it), or that the code is used; else None."""
+    if refusals.is_refused_for(intent, RefusalCause.DUPLICATE, "card"):
+        holder = _holder_text(intent) if access.can(Permission.SECRETS_REVEAL) else ""
+        return (CARD.name,), _t("This card is already registered.") + holder
+    if refusals.is_refused_for(intent, RefusalCause.DUPLICATE, "qr"):
+        return ("qr_data",), _t("This QR code is already registered.")
+    return None
+
+
+def _holder_text(intent: Intent) -> str:
+    """Return a text about the card's holder, as far as the portal knows."""
+    holder = holder_of_card((intent.body or {}).get(CARD.name, ""))
+    if holder is None or target_of("member", holder.member_id) == intent.target:
+        return ""
+    return " " + _t("According to the portal, it belongs to %(name)s.") % {"name": holder}

@@ -12,10 +12,9 @@ from django.utils.safestring import SafeString
 from django.utils.translation import get_language, gettext_noop
 from django.utils.translation import gettext as _
 
-from portal.base.ui.chips import Chip
-from portal.base.ui.icons import icon
+from portal.base.ui.chips import Chip, icon
 from portal.base.ui.tables.columns import EMPTY_CELL
-from portal.domain.mirror.models import UNREADABLE, Member
+from portal.domain.people.models import UNREADABLE, Member
 
 # The field of a credential, its icon and its name.
 _CREDENTIALS = (

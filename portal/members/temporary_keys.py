@@ -23,13 +23,13 @@ from portal.base.ui import inputs
 from portal.base.ui.inputs import set_choices
 from portal.domain.budget.priorities import Priority
 from portal.domain.intents.actions import Requester, submit
-from portal.domain.intents.models import Intent, target_of
+from portal.domain.intents.models import Intent, State, target_of
 from portal.domain.intents.nonces import Nonce
 from portal.domain.intents.recording import Command
-from portal.domain.intents.states import State
-from portal.domain.mirror.models import KeyBox, Member
+from portal.domain.people.models import Member
+from portal.domain.places.models import KeyBox
 from tenants.roles import Permission
-from tenants.wording import coded_sentence
+from tenants.sentences import coded_sentence
 
 OPERATION = "temporary_use"
 # Maps fields of the operation to inputs of the form.

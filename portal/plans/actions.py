@@ -12,7 +12,7 @@ from portal.domain.intents.recording import Requester
 from portal.plans.models import FloorPlan, Placement
 from tenants import audit
 from tenants.models import Tenant
-from tenants.wording import coded_sentence
+from tenants.sentences import coded_sentence
 
 # How many plans a tenant may have, and how many devices a plan may show.
 MAX_PLANS, MAX_PLACED = 60, 500

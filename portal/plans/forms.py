@@ -1,6 +1,8 @@
-"""Forms of floor plans: name, file and positions of devices."""
+"""Forms of floor plans: name, file (a PDF is drawn by another process) and positions of devices."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,15 +14,38 @@ from django.utils.translation import pgettext_lazy
 
 from accessapi.reading import read_json
 from portal.base.files import pictures
-from portal.base.files.pictures import CheckedPicture, PictureFault
+from portal.base.files.pictures import DRAWING_SIDE, CheckedPicture, PictureFault
 from portal.base.ui.chips import Chip
-from portal.base.ui.edit_conflicts import ConflictForm
 from portal.base.ui.inputs import line_field, validate_visible
-from portal.plans import pdf_rendering, plan_devices
+from portal.base.ui.shown_values import ConflictForm
+from portal.plans import plan_devices
 from portal.plans.actions import MAX_PLACED
 from portal.plans.models import NAME_MAX, FloorPlan, Placed, Placement
 from portal.plans.plan_devices import PlanDevice
 from tenants.models import Tenant
+
+# Limits of the process: megabytes of address space, and seconds of processor time.
+MAX_MEGABYTES, MAX_SECONDS = 768, 10
+
+
+class PdfNotRendered(ValueError):
+    """Raised when the page cannot be drawn: the file is not a PDF, is damaged or locked, or exceeds the limits."""
+
+
+def render_first_page(data: bytes) -> bytes:
+    """Return the first page of a PDF as PNG, its longest side DRAWING_SIDE pixels. Raises PdfNotRendered."""
+    command = [
+        sys.executable,
+        "-m",
+        "portal.plans.drawing_process",
+        *map(str, (DRAWING_SIDE, MAX_MEGABYTES, MAX_SECONDS)),
+    ]
+    try:
+        done = subprocess.run(command, input=data, capture_output=True, timeout=2 * MAX_SECONDS, check=True)
+    except (subprocess.SubprocessError, OSError) as error:
+        raise PdfNotRendered("the page could not be drawn") from error
+    return done.stdout
+
 
 _ACCEPT = {"accept": "image/png,image/jpeg,application/pdf"}
 _CAMERA_MAX = 200
@@ -46,10 +71,10 @@ class DrawingForm(forms.Form):
         try:
             if not given.get("image"):
                 raise PictureFault(_t("Choose a file."))
-            self.picture = pictures.prepare_drawing(given["image"], pdf_rendering.render_first_page)
+            self.picture = pictures.prepare_drawing(given["image"], render_first_page)
         except PictureFault as fault:
             self.add_error("image", str(fault))
-        except pdf_rendering.PdfNotRendered:
+        except PdfNotRendered:
             self.add_error("image", _t("This PDF cannot be drawn. Save its page as PNG and use that."))
         return given
 

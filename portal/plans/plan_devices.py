@@ -12,10 +12,10 @@ from django.utils.translation import gettext as _
 from portal.base.ui import live_updates
 from portal.base.ui.chips import Chip
 from portal.devices import queries
+from portal.domain.alerts.overdue_keys import state_of_box
 from portal.domain.cameras.models import Camera
 from portal.domain.cameras.tiles import latest_picture_of, latest_pictures, state_of
-from portal.domain.keys.states import state_of_box
-from portal.domain.mirror.models import KeyBox, PassController
+from portal.domain.places.models import KeyBox, PassController
 from portal.plans.models import FloorPlan, Placed, Placement
 from tenants.models import Tenant
 

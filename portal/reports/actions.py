@@ -10,10 +10,10 @@ from django.utils.translation import get_language
 
 from portal.base.timers.clock import ClockTime, database_now
 from portal.domain.intents.recording import Requester
-from portal.reports import creating, periods, scheduling
+from portal.reports import content, report_worker
 from portal.reports.models import Every, Report, Schedule
 from tenants import audit
-from tenants.wording import Sentence, coded_sentence
+from tenants.sentences import Sentence, coded_sentence
 
 
 def request_report(
@@ -25,9 +25,9 @@ def request_report(
     with transaction.atomic():
         report, is_new = Report.objects.get_or_create(nonce=nonce, defaults=told)
         if is_new:
-            after = {"period": periods.period_text(since, until)}
+            after = {"period": content.period_text(since, until)}
             _record(by, report, coded_sentence("report.asked", kind=title_of(kind)), after=after)
-            creating.wake_for_report(report)
+            report_worker.wake_for_report(report)
     return report
 
 
@@ -41,7 +41,7 @@ def create_schedule(
     """
     now = database_now()
     told = {"kind": kind, "choices": dict(choices), "every": every, "hour": hour, "recipients": list(recipients)}
-    told |= {"language": language, "by": by.user, "next_at": scheduling.next_run(every, hour, now)}
+    told |= {"language": language, "by": by.user, "next_at": report_worker.next_run(every, hour, now)}
     with transaction.atomic():
         schedule, is_new = Schedule.objects.get_or_create(nonce=nonce, defaults=told)
         if is_new:
@@ -79,10 +79,10 @@ def send_now(*, schedule: Schedule, by: Requester) -> Report:
     """Create the report of the last period, notify recipients who were not notified yet, and return the report."""
     with transaction.atomic():
         locked = Schedule.objects.select_for_update(of=("self",), no_key=True).select_related("by").get(pk=schedule.pk)
-        report = scheduling.request_scheduled_report(locked, database_now())
+        report = report_worker.request_scheduled_report(locked, database_now())
         Report.objects.filter(pk=report.pk).update(recipients=locked.recipients)
         Schedule.objects.filter(pk=schedule.pk, ended_at=None).update(next_at=ClockTime())
-        scheduling.wake_for_schedule(schedule)
+        report_worker.wake_for_schedule(schedule)
         _record(by, schedule, coded_sentence("report.sent_now", kind=title_of(schedule.kind)))
     return report
 

@@ -1,13 +1,28 @@
-"""The content of a report: headline figures, tables and completeness. It is written as a page, a PDF and a workbook.
-
-The head (`ReportHead`) is small and saved with the report. Tables can be long, so their lines are yielded and never
-kept in memory together.
-"""
+"""The content of a report: figures, tables and period, and how complete the data is."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import datetime
+from datetime import date, datetime, time, timedelta
 from typing import Any
+
+from django.db import connection
+from django.db.models import QuerySet
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from portal.base.ui.times import TOKYO, local
+from portal.domain.alerts.models import Watch
+from portal.domain.history import gaps
+from portal.domain.history.coverage import Coverage, GapKind, load_coverage
+from portal.domain.history.models import History
+from portal.domain.history.reading import LATE_SCHEDULE
+from portal.domain.places.models import Area
+from portal.domain.places.queries import use_categories
+from portal.domain.visits.models import Visit
+from portal.reports.models import Report
+from tenants.models import current_tenant
+from tenants.scope import current_tenant_id
 
 CellValue = str | int
 # (table index, cells)
@@ -96,3 +111,147 @@ def lines_of_table(number: int, rows: Iterable[Sequence[CellValue]]) -> Iterator
     """Yield rows as lines of the table with this index."""
     for cells in rows:
         yield number, cells
+
+
+_DAY = timedelta(days=1)
+
+
+def period_of_days(first: date, last: date) -> tuple[datetime, datetime]:
+    """Return these days, both included, as [since, until)."""
+    return _midnight(first), _midnight(last + _DAY)
+
+
+def period_text(since: datetime, until: datetime) -> str:
+    """Return the first and the last day as text."""
+    first, last = local(since).date(), (local(until) - timedelta(microseconds=1)).date()
+    return first.isoformat() if first == last else f"{first.isoformat()} – {last.isoformat()}"
+
+
+def moment_text(at: datetime | None) -> str:
+    """Return a moment as text for reports; empty for None."""
+    return f"{local(at):%Y-%m-%d %H:%M}" if at else ""
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time(), TOKYO)
+
+
+# The member columns that reports need; the others are large or encrypted.
+MEMBER_COLUMNS = ("tenant_id", "member_id", "member_name", "member_code", "membergroup_name")
+# How far back the log is read again for records that devices reported late.
+LATE_PERIOD = max(back for _, back in LATE_SCHEDULE.values())
+
+
+def completeness(report: Report) -> list[str]:
+    """Return what is missing of the log in a report's period, or a sentence that nothing is missing."""
+    known = load_coverage()
+    if known.through is None:
+        return [_("The activity log is not loaded.")]
+    missing = [line.text for line in gaps.gap_notices(known, report.since, report.until)]
+    if report.until > known.through:
+        missing.append(_("Activity log until %(at)s.") % {"at": moment_text(known.through)})
+    return [*(missing or [_("Activity log complete for this period.")]), *_late_records(report, known.through)]
+
+
+def _late_records(report: Report, through: datetime) -> list[str]:
+    """Return which records of a report's period may still arrive, although the log is loaded."""
+    said = []
+    if number := _notified(report.since, report.until).count():
+        words = ngettext(
+            "%(n)s record is known from a notification only and not counted yet.",
+            "%(n)s records are known from notifications only and not counted yet.",
+            number,
+        )
+        said.append(words % {"n": number_format(number, force_grouping=True)})
+    if report.until > through - LATE_PERIOD:
+        said.append(_("Devices that were offline may still report records of this period."))
+    return said
+
+
+def _notified(since: datetime, until: datetime) -> QuerySet[History]:
+    return History.objects.filter(notified=True, at__gte=since, at__lt=until)
+
+
+def is_complete(since: datetime, until: datetime) -> bool:
+    """Check whether the log is complete for this time, as far as the portal knows."""
+    return is_covered(load_coverage(), since, until) and not _notified(since, until).exists()
+
+
+def is_covered(known: Coverage, since: datetime, until: datetime) -> bool:
+    """Check whether the loaded log covers this time. Outages do not count as gaps, because that time was read again."""
+    missing = (gap for gap in known.gaps(since, until) if gap.kind is not GapKind.OUTAGE)
+    return known.through is not None and until <= known.through and not any(missing)
+
+
+def figure_of(label: str, n: int, *, is_at_least: bool = False, is_at_most: bool = False) -> ReportFigure:
+    """Return a headline figure.
+
+    `is_at_least`: there may be more. `is_at_most`: there may be fewer. Both: there may be fewer of those that are
+    loaded.
+    """
+    return ReportFigure(label, number_text(n, is_at_least=is_at_least, is_at_most=is_at_most))
+
+
+def number_of(n: int, *, is_at_least: bool = False, is_at_most: bool = False) -> CellValue:
+    """Return a number for a table. An uncertain number is a text, as in `figure_of`; a certain number stays an int."""
+    return number_text(n, is_at_least=is_at_least, is_at_most=is_at_most) if is_at_least or is_at_most else n
+
+
+def number_text(n: int, *, is_at_least: bool = False, is_at_most: bool = False) -> str:
+    """Return a number as text; see `figure_of`."""
+    said = {"n": number_format(n, force_grouping=True)}
+    if is_at_most:
+        return (_("at most %(n)s of those loaded") if is_at_least else _("at most %(n)s")) % said
+    return _("at least %(n)s") % said if is_at_least else said["n"]
+
+
+def query_log(statement: str, since: datetime, until: datetime, **more: Any) -> Sequence[Any]:
+    """Run a statement over the log of a period, and return its rows."""
+    values = {"tenant": current_tenant_id(), "since": since, "until": until, "used": use_categories(), **more}
+    with connection.cursor() as cursor:
+        cursor.execute(statement.format(history=History._meta.db_table), values)
+        return list(cursor.fetchall())
+
+
+def area_of(report: Report) -> Area | None:
+    """Return the chosen area, or None if it no longer exists."""
+    wanted = report.choices.get("area", "")
+    return Area.objects.filter(area_id=wanted).first() if wanted else None
+
+
+def name_guests(ids: Sequence[str], content: ReportContent) -> dict[str, str]:
+    """Return the names of those IDs that are guests.
+
+    `content.named_since` is set to the earliest end of their visits.
+    """
+    visits = Visit.objects.filter(guest_id__in=ids, erased_at=None).values_list(
+        "guest_id", "guest_name", "use_date_end"
+    )
+    names = {}
+    for guest_id, name, end in visits:
+        names[str(guest_id)] = name
+        content.named_since = min(end, content.named_since or end)
+    return names
+
+
+def unmonitored_text(since: datetime, until: datetime) -> list[str]:
+    """Return a note about the time without alert monitoring; empty if the whole period was monitored."""
+    watched = monitored_since()
+    if watched is not None and watched <= since:
+        return []
+    if watched is None or watched >= until:
+        return [_("Alerts were not watched for in this period.")]
+    return [_("Alerts since %(at)s.") % {"at": moment_text(watched)}]
+
+
+def monitored_since() -> datetime | None:
+    """Return since when alerts are monitored."""
+    watch = Watch.objects.first()
+    return watch.since if watch is not None else None
+
+
+def before_portal_text(since: datetime) -> list[str]:
+    """Return a note since when the portal records guests and staff's actions; empty if before the period."""
+    begun = current_tenant().created_at
+    said = _("Guests and staff’s actions recorded since %(at)s.") % {"at": moment_text(begun)}
+    return [said] if begun > since else []

@@ -12,10 +12,10 @@ from django.utils.translation import get_language, pgettext_lazy
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
-from portal.base.ui.edit_conflicts import ConflictForm
+from portal.base.ui.shown_values import ConflictForm
 from portal.base.ui.times import local
-from portal.domain.mirror.models import Area
-from portal.reports import periods, scheduling
+from portal.domain.places.models import Area
+from portal.reports import content, report_worker
 from portal.reports.kinds import KINDS, ReportKind, may_see
 from portal.reports.models import Every, Report, Schedule
 from tenants.access import access_to
@@ -69,7 +69,7 @@ class RequestForm(_ChoicesForm):
         if kind.is_as_of_now:
             del self.fields["first"], self.fields["last"]
         else:
-            since, until = scheduling.last_period(kind.every, timezone.now())
+            since, until = report_worker.last_period(kind.every, timezone.now())
             self.fields["first"].initial = local(since).date()
             self.fields["last"].initial = local(until).date() - timedelta(days=1)
 
@@ -104,7 +104,7 @@ class RequestForm(_ChoicesForm):
         if self.kind.is_as_of_now:
             now = timezone.now()
             return now, now
-        since, until = periods.period_of_days(self.cleaned_data["first"], self.cleaned_data["last"])
+        since, until = content.period_of_days(self.cleaned_data["first"], self.cleaned_data["last"])
         return since, min(until, timezone.now())
 
 

@@ -9,7 +9,7 @@ from django.utils.translation import pgettext_lazy
 
 from portal.base.ui.chips import Chip
 from portal.base.ui.tables import Column, EmptyState, Table
-from portal.reports import periods
+from portal.reports import content
 from portal.reports.kinds import KINDS, ReportKind
 from portal.reports.models import Report, Schedule
 from tenants.access import TenantRequest
@@ -20,7 +20,7 @@ def period_text(row: Report) -> str:
     """Return the days of a report; empty for reports about a moment."""
     if KINDS[row.kind].is_as_of_now:
         return ""
-    return periods.period_text(row.since, row.until)
+    return content.period_text(row.since, row.until)
 
 
 def state_of(row: Report) -> Chip:

@@ -1,33 +1,62 @@
 """Register the app's parts that other apps run or show."""
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
 
 from portal.base.restore import marking
 from portal.base.timers import rounds, timer_registry
-from portal.base.timers.scaled_pauses import scaled_seconds
+from portal.base.timers.clock import scaled_seconds
 from portal.base.ui import nav
 from portal.base.ui.nav import NavEntry
-from portal.reports import creating, keeping, scheduling
+from portal.reports import report_worker
 from portal.today import erasing
 from tenants.roles import Permission
+from tenants.sentences import register_sentences, register_targets
 
 nav.register(NavEntry("reports", _("Reports"), "report", "reports:index", Permission.REPORTS_VIEW))
 timer_registry.register(
     "reports",
-    creating.REPORTS_DUE.check_due,
+    report_worker.REPORTS_DUE.check_due,
     every=scaled_seconds(5),
     queue="bulk",
-    due_rows=creating.REPORTS_DUE.querysets,
+    due_rows=report_worker.REPORTS_DUE.querysets,
 )
 timer_registry.register(
     "report_schedules",
-    scheduling.SCHEDULES_DUE.check_due,
+    report_worker.SCHEDULES_DUE.check_due,
     every=scaled_seconds(30),
     queue="bulk",
-    due_rows=scheduling.SCHEDULES_DUE.querysets,
+    due_rows=report_worker.SCHEDULES_DUE.querysets,
 )
 rounds.register(
-    "old_reports", rounds.tenant_steps(keeping.old_reports, keeping.delete_old_reports), every=3600.0, queue="bulk"
+    "old_reports",
+    rounds.tenant_steps(report_worker.old_reports, report_worker.delete_old_reports),
+    every=3600.0,
+    queue="bulk",
 )
-erasing.subscribe(keeping.delete_guest_files)
-marking.register("reports", scheduling.mark_restored)
+erasing.subscribe(report_worker.delete_guest_files)
+marking.register("reports", report_worker.mark_restored)
+
+
+register_sentences(
+    {
+        "report_kind.week": _("Week at a glance"),
+        "report_kind.may_enter": _("Who may enter"),
+        "report_kind.entered": _("Who entered"),
+        "report_kind.unused": _("Unused credentials and rights"),
+        "report_kind.keys": _("Keys"),
+        "report_kind.guests": _("Guests"),
+        "report_kind.alerts": _("Alerts"),
+        "report_kind.staff": _("Staff’s actions"),
+        "report.asked": _("Report requested: %(kind)s"),
+        "report.scheduled": _("Report scheduled: %(kind)s"),
+        "report.schedule_changed": _("Report schedule changed: %(kind)s"),
+        "report.schedule_ended": _("Report schedule ended: %(kind)s"),
+        "report.sent_now": _("Latest report sent: %(kind)s"),
+        "report.deleted": ngettext_lazy(
+            "%(n)d report deleted after its time", "%(n)d reports deleted after their time", "n"
+        ),
+        "report.downloaded": _("Report downloaded: %(kind)s, %(form)s"),
+    }
+)
+register_targets({"report": _("Report"), "report_schedule": _("Report schedule")})

@@ -13,7 +13,7 @@ from portal.base.ui import charts, live_updates
 from portal.base.ui.url_lookup import get_row_or_404, is_row_number
 from portal.domain.intents.recording import Requester
 from portal.evidence import store
-from portal.reports import actions, creating, keeping, pdf_writing, scheduling
+from portal.reports import actions, report_files, report_worker
 from portal.reports.content import CellValue, ReportHead, ReportTable, number_in
 from portal.reports.forms import ChangeForm, RequestForm, ScheduleForm
 from portal.reports.kinds import KINDS, ReportKind, may_see
@@ -21,7 +21,7 @@ from portal.reports.lists import Reports, schedules
 from portal.reports.models import Every, Report, Schedule
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
-from tenants.wording import coded_sentence
+from tenants.sentences import coded_sentence
 
 _PAGE = ("GET", "POST")
 
@@ -49,7 +49,7 @@ def index(request: TenantRequest) -> HttpResponse:
         "kinds": seen,
         "schedules": schedules(seen),
         "may_manage": may_manage,
-        "days_kept": keeping.RETENTION_DAYS,
+        "days_kept": report_worker.RETENTION_DAYS,
     }
     return Reports(request, seen).respond("reports/index.html", context)
 
@@ -146,11 +146,11 @@ def _context(report: Report) -> dict[str, object]:
         return context
     head = ReportHead.from_json(report.head)
     sendings = report.sendings.select_related("user").order_by("pk")
-    context |= {"head": head, "sendings": sendings, "no_permission": scheduling.NO_PERMISSION}
+    context |= {"head": head, "sendings": sendings, "no_permission": report_worker.NO_PERMISSION}
     if report.files_deleted_at is not None:
         return context
     try:
-        shown = creating.load_lines(report)
+        shown = report_worker.load_lines(report)
     except store.FileUnreadable:
         return {**context, "unreadable": True}
     tables = [_table(sheet, rows, left) for sheet, (rows, left) in zip(head.sheets, shown, strict=True)]
@@ -159,7 +159,7 @@ def _context(report: Report) -> dict[str, object]:
 
 def _table(sheet: ReportTable, rows: Sequence[Sequence[CellValue]], left: int) -> dict[str, object]:
     """Return a table for a page: cells, columns with numbers, the chart, and the number of left lines."""
-    numbers = pdf_writing.numeric_columns(len(sheet.columns), rows)
+    numbers = report_files.numeric_columns(len(sheet.columns), rows)
     cells = [[(f"{cell:,}" if isinstance(cell, int) else cell) for cell in row] for row in rows]
     columns = list(zip(sheet.columns, numbers, strict=True))
     told = [list(zip(row, numbers, strict=True)) for row in cells]
@@ -168,7 +168,7 @@ def _table(sheet: ReportTable, rows: Sequence[Sequence[CellValue]], left: int) -
 
 def _chart(sheet: ReportTable, rows: Sequence[Sequence[CellValue]]) -> dict[str, object] | None:
     """Return the bars above a table, each with its day and text; None if there are too many to be read."""
-    if not sheet.drawn or not 0 < len(rows) <= pdf_writing.MAX_BARS:
+    if not sheet.drawn or not 0 < len(rows) <= report_files.MAX_BARS:
         return None
     told = [(str(row[0]), row[sheet.drawn]) for row in rows]
     drawn = charts.bar_chart(sheet.columns[sheet.drawn], [(day, number_in(cell) or 0) for day, cell in told])

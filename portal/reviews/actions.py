@@ -1,9 +1,9 @@
-"""Actions on a review: start, change, delegate items, finish, cancel. Decisions are in `deciding.py`."""
+"""Actions on a review: start, change, delegate items, withdraw rights, finish, cancel."""
 
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 from django.db import transaction
@@ -11,15 +11,20 @@ from django.db.models import F, QuerySet
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
+from portal.areas import actions as area_actions
+from portal.areas.merging import AccessEdit, EditKind
 from portal.base.timers.clock import ClockTime, database_now
 from portal.domain.intents.nonces import Nonce, NotSubmitted
 from portal.domain.intents.recording import Requester
-from portal.domain.mirror.models import Area
-from portal.reviews import assigning, conflicts, item_status, reminding, review_worker
-from portal.reviews.item_status import lock_review, record
+from portal.domain.jobs.actions import MAX_JOB_ROWS
+from portal.domain.jobs.models import Job, JobState, Row
+from portal.domain.people.models import Member
+from portal.domain.places.models import Area
+from portal.reviews import assigning, decisions, review_worker, rights
+from portal.reviews.decisions import lock_review, record
 from portal.reviews.models import Act, Applied, Delegation, Item, Review, State, Step
 from tenants.models import User
-from tenants.wording import coded_sentence
+from tenants.sentences import coded_sentence
 
 _BATCH_SIZE = 1000
 
@@ -36,7 +41,7 @@ def start(
             told = {"areas": [each["name"] for each in named], "due_on": due_on.isoformat()}
             record(by, review, "review.started", coded_sentence("review.started", title=title), **told)
             review_worker.wake(review)
-            reminding.wake_reminders(review)
+            review_worker.wake_reminders(review)
     return review
 
 
@@ -48,7 +53,7 @@ def change(*, review: Review, title: str, due_on: date, by: Requester) -> None:
             return
         Review.objects.filter(pk=found.pk).update(title=title, due_on=due_on)
         if due_on != found.due_on:
-            reminding.reset_reminders(found)
+            review_worker.reset_reminders(found)
         before = {"title": found.title, "due_on": found.due_on.isoformat()}
         after = {"title": title, "due_on": due_on.isoformat()}
         record(by, found, "review.changed", coded_sentence("review.changed", title=title), before=before, **after)
@@ -84,7 +89,7 @@ def delegate(
         left = len(pks) - row.items
         said = coded_sentence("review.delegated", title=review.title, n=row.items, who=str(to))
         record(by, review, "review.delegated", said, items=row.items, left=left, to=str(to), note=note)
-        reminding.wake_reminders(review)
+        review_worker.wake_reminders(review)
     return DelegationResult(row.items, left)
 
 
@@ -109,7 +114,7 @@ def _delegate_batch(review: Review, pks: Sequence[int], row: Delegation) -> int:
     Rows are locked in the common order, to avoid deadlocks.
     """
     held = list(Item.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=pks).order_by("pk"))
-    rows, now = conflicts.decidable(review, held, row.to), database_now()
+    rows, now = assigning.decidable(review, held, row.to), database_now()
     steps = [
         Step(item=item, number=item.version + 1, act=Act.DELEGATE, by=row.by, at=now, note=row.note, delegation=row)
         for item in rows
@@ -143,7 +148,7 @@ def finish(*, review: Review, by: Requester) -> None:
 
 def _check_nothing_under_way(review: Review) -> None:
     """Raise NotSubmitted while withdrawals may still be sent: a finished review does not follow them."""
-    item_status.update_withdrawals(review)
+    decisions.update_withdrawals(review)
     if Item.objects.filter(review=review, applied=Applied.SENT).exists():
         raise NotSubmitted(
             _("Withdrawals are prepared or in progress. End the review when they are done or discarded.")
@@ -158,3 +163,70 @@ def cancel(*, review: Review, by: Requester) -> None:
         ended = {"state": State.CANCELLED, "ended_at": ClockTime(), "ended_by": by.user, "due_at": None}
         Review.objects.filter(pk=found.pk).update(**ended, remind_at=None)
         record(by, found, "review.cancelled", coded_sentence("review.cancelled", title=found.title))
+
+
+def prepare_withdrawals(*, review: Review, area: Area, everywhere: bool, by: Requester) -> Job:
+    """Return the edit that withdraws the rights as decided for an area. A double click returns the same one.
+
+    Raises NotSubmitted if there is nothing to do. `everywhere`: members with access to every area get a list of all
+    other areas; otherwise they keep their right.
+    """
+    with transaction.atomic():
+        review = lock_review(review)
+        decisions.update_withdrawals(review)
+        _recheck_conflicts(review, area)
+        if (before := _waiting_job(review, area)) is not None:
+            return before
+        items = decisions.to_withdraw(review).filter(area_id=area.area_id).order_by("pk")
+        wanted = dict(items.values_list("member_id", "decided_digest")[:MAX_JOB_ROWS])
+        members = Member.objects.filter(member_id__in=wanted, gone_at__isnull=True)
+        wish = AccessEdit(EditKind.WITHDRAW, area.area_id, include_everywhere=everywhere)
+        job = area_actions.prepare(area=area, members=members, edit=wish, max_age=timedelta(0), chosen={}, by=by)
+        taken = _remove_changed_rows(job, wanted, area) if job is not None else []
+        if job is None or not taken:
+            raise NotSubmitted(
+                _("Nothing to withdraw here: these members keep access to every area, or changed meanwhile.")
+            )
+        Job.objects.filter(pk=job.pk).update(options={**job.options, "review": review.pk})
+        mine = Item.objects.filter(review=review, area_id=area.area_id, member_id__in=taken)
+        decisions.stop_withdrawals(mine)
+        mine.update(job=job, applied=Applied.SENT)
+        decisions.update_open(mine)
+        said = coded_sentence("review.withdrawals", title=review.title, n=len(taken), area=area.area_name)
+        record(by, review, "review.withdrawals", said, items=len(taken), area=area.area_id, job=job.pk)
+        review_worker.wake(review)
+    return job
+
+
+def _recheck_conflicts(review: Review, area: Area) -> None:
+    """Look up again who may not decide about these items: decisions of such people must not withdraw anything."""
+    pks = list(decisions.to_withdraw(review).filter(area_id=area.area_id).order_by("pk").values_list("pk", flat=True))
+    for at in range(0, len(pks), _BATCH_SIZE):
+        items = Item.objects.filter(pk__in=pks[at : at + _BATCH_SIZE])
+        assigning.recheck_conflicts(review, list(items))
+        decisions.update_open(items)
+
+
+def _waiting_job(review: Review, area: Area) -> Job | None:
+    """Return the edit that waits for its preview, if there was no decision since then."""
+    if decisions.to_withdraw(review).filter(area_id=area.area_id).exists():
+        return None
+    sent = Item.objects.filter(review=review, area_id=area.area_id, applied=Applied.SENT)
+    jobs = Job.objects.filter(pk__in=sent.order_by().values("job"), state=JobState.CHECKED)
+    return jobs.select_related("tenant").order_by("-pk").first()
+
+
+def _remove_changed_rows(job: Job, wanted: dict[str, str], area: Area) -> list[str]:
+    """Remove rows that were made from another right than the decided one.
+
+    Return the IDs of the members that are left.
+    """
+    kept: list[Row] = []
+    other: list[Row] = []
+    for row in Row.objects.filter(job=job).order_by("line").iterator(chunk_size=1000):
+        right = rights.right_digest((row.content or {}).get("old", {}).get("devices_pass"), area.area_id)
+        (kept if right == wanted.get(row.member_id) else other).append(row)
+    Row.objects.filter(pk__in=[row.pk for row in other]).delete()
+    if other:
+        Job.objects.filter(pk=job.pk).update(size=F("size") - len(other))
+    return [row.member_id for row in kept]

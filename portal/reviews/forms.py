@@ -9,8 +9,8 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from portal.base.ui.edit_conflicts import ConflictForm
-from portal.domain.mirror.models import Area
+from portal.base.ui.shown_values import ConflictForm
+from portal.domain.places.models import Area
 from portal.reviews import assigning
 from portal.reviews.models import NOTE_MAX
 from portal.reviews.queries import today

@@ -17,11 +17,11 @@ from portal.base.ui.chips import Chip
 from portal.base.ui.tables import BulkAction, Column, EmptyState, Filter, Table
 from portal.base.ui.tables.keyset import ListPage
 from portal.base.ui.times import local, time_tag
-from portal.domain.mirror import queries as mirror
-from portal.domain.mirror.text_folding import fold
-from portal.reviews import queries, reasons
-from portal.reviews.access_history import MAX_RECORDS
+from portal.domain.people import queries as mirror
+from portal.domain.people.text_folding import fold
+from portal.reviews import assigning, queries
 from portal.reviews.models import Act, Applied, Decision, Item, Review, Standing, State, Use
+from portal.reviews.rights import MAX_RECORDS
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 
@@ -262,7 +262,7 @@ class MyItems(Items):
             return decision_cell(row)
         if row.is_barred and queries.can_be_decided(row):
             folded = '<details class="fine review-barred"><summary>{}</summary>{}</details>'
-            return format_html(folded, *reasons.barred_reviewer_texts(row))
+            return format_html(folded, *assigning.barred_reviewer_texts(row))
         doubts = late_chip(row) if queries.is_first_decision(row) else decision_cell(row, is_mine=True)
         return format_html('<span class="review-decide">{}{}</span>', doubts, buttons(row))
 

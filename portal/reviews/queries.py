@@ -12,15 +12,16 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from accessapi.permissions import AreaPlace
-from portal.areas.rights_loading import LoadedRights
+from portal.areas.queries import LoadedRights
 from portal.base.ui import live_updates
 from portal.base.ui.times import local
 from portal.base.ui.url_lookup import get_row_or_404
 from portal.domain.jobs.models import Job
-from portal.domain.mirror.models import Area, Member
+from portal.domain.people.models import Member
+from portal.domain.places.models import Area
 from portal.explain.changes_since import AccessChange, ChangesSince
 from portal.explain.questions import CheckedPlace
-from portal.reviews import assigning, conflicts, item_status, reasons, rights
+from portal.reviews import assigning, decisions, rights
 from portal.reviews.models import Applied, Decision, Item, Review, Standing, State
 from tenants.access import TenantRequest
 from tenants.models import User
@@ -206,7 +207,7 @@ class ReviewProgress:
     @cached_property
     def areas(self) -> list[ReviewPart]:
         rows = _tallies_by("area_id", self.review.items.all())
-        ready = dict(item_status.to_withdraw(self.review).order_by().values_list("area_id").annotate(n=Count("pk")))
+        ready = dict(decisions.to_withdraw(self.review).order_by().values_list("area_id").annotate(n=Count("pk")))
         there = set(Area.objects.filter(area_id__in=self.review.area_names).values_list("area_id", flat=True))
         parts = [(area_id, name, rows.get(area_id, ReviewTally())) for area_id, name in self.review.area_names.items()]
         count = self.loaded.count_text
@@ -243,13 +244,13 @@ def with_current_rights(items: Iterable[Item]) -> list[Item]:
     found = rights.current_rights({(row.member_id, row.area_id) for row in rows})
     for row in rows:
         row.now_digest = found[row.member_id, row.area_id]
-        row.standing = item_status.state_of_right(row.now_digest, row.digest)
+        row.standing = decisions.state_of_right(row.now_digest, row.digest)
     return with_texts(rows)
 
 
 def with_texts(rows: list[Item]) -> list[Item]:
     """Set each item's right at the start (`then`) and now (`now`) as text, and who gave it."""
-    reasons.add_granters(rows)
+    assigning.add_granters(rows)
     bodies = rights.passes_behind({row.now_digest for row in rows})
     names = rows[0].review.area_names if rows else {}
     for row in rows:
@@ -270,7 +271,7 @@ def can_be_decided(row: Item) -> bool:
 
     The row comes from `with_current_rights`.
     """
-    return row.now_digest not in rights.NO_RIGHT and row.applied in item_status.DECIDABLE
+    return row.now_digest not in rights.NO_RIGHT and row.applied in decisions.DECIDABLE
 
 
 def is_granted_again(row: Item) -> bool:
@@ -291,7 +292,7 @@ def is_first_decision(row: Item) -> bool:
 
 def is_void(row: Item) -> bool:
     """Check whether the decision was by a person who may not decide about this right."""
-    return bool(row.decision) and conflicts.is_barred(row, row.decided_by_id)
+    return bool(row.decision) and assigning.is_barred(row, row.decided_by_id)
 
 
 def is_outdated(row: Item) -> bool:

@@ -1,31 +1,151 @@
-"""Run reviews in workers: list the rights, check them again, follow withdrawals, and write the report.
-
-One step handles some hundred members in the order of their IDs, and saves its results and its position in one
-transaction. If a worker dies, only that step is repeated. The pass is repeated after a pause, so that rights that are
-loaded later become items, and changes and departures are noticed.
-
-An advisory lock allows one process per review. Steps and decisions lock the review first and its items then, to avoid
-deadlocks. So a review never ends between reading and writing in a step.
-"""
+"""Run reviews in workers: list and check rights, follow withdrawals, write the report, and remind reviewers."""
 
 from collections import defaultdict
-from collections.abc import Sequence
-from datetime import timedelta
+from collections.abc import Iterator, Sequence
+from datetime import datetime, time, timedelta
 from time import monotonic
 from typing import Any
 
+from django.conf import settings
+from django.core.mail import EmailMessage
 from django.db import connection, transaction
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import override
 
-from portal.base.timers import task_queue
+from portal.base.timers import celery_app
 from portal.base.timers.clock import ClockTime, database_now
 from portal.base.timers.timer_registry import TaskWakeup
-from portal.base.ui.times import local
-from portal.domain.mirror.coverage import load_coverage
-from portal.domain.mirror.models import Member
-from portal.reviews import access_history, assigning, conflicts, item_status, reminding, rights, signed_report
-from portal.reviews.models import Item, Review, Standing, State
+from portal.base.ui.times import TOKYO, local
+from portal.domain.history.coverage import load_coverage
+from portal.domain.notifications import mailing
+from portal.domain.notifications.mailing import DeliveryOutcome
+from portal.domain.people.models import Member
+from portal.reviews import assigning, decisions, rights, signed_report
+from portal.reviews.models import Item, Reminder, Review, Standing, State
 from portal.reviews.rights import RightKey
+from tenants.access import access_to
+from tenants.models import User, current_tenant
+from tenants.roles import Permission
+
+REMIND_TASK = "portal.reviews.tasks.remind"
+_REMIND_AGAIN, _REMIND_RETRY = timedelta(hours=1), timedelta(minutes=3)
+_HOUR = time(8)
+Kind = Reminder.Kind
+
+
+def wake_reminders(review: Review) -> None:
+    """Wake a worker for the reminders after the transaction."""
+    Review.objects.filter(pk=review.pk, state=State.RUNNING).update(remind_at=ClockTime())
+    celery_app.enqueue_after_commit(REMIND_TASK, review.tenant_id, review.pk)
+
+
+def reset_reminders(review: Review) -> None:
+    """Delete reminders of the old due date, so that new ones are sent.
+
+    Call it in the transaction that changes the date.
+    """
+    Reminder.objects.filter(review=review).exclude(kind=Kind.START).delete()
+    wake_reminders(review)
+
+
+def reminder_times(review: Review) -> dict[Kind, datetime]:
+    """Return the time from which each kind of reminder is due."""
+    due = datetime.combine(review.due_on, _HOUR, TOKYO)
+    days = {Kind.WEEK: -7, Kind.DAY: -1, Kind.OVERDUE: 1}
+    return {kind: due + timedelta(days=number) for kind, number in days.items()}
+
+
+def kind_now(review: Review, now: datetime) -> Kind:
+    """Return the reminder that is due for a person without one: the latest whose time has come since the start."""
+    begun = review.listed_at or now
+    come = [kind for kind, at in reminder_times(review).items() if at <= now and (at > begun or kind == Kind.OVERDUE)]
+    return come[-1] if come else Kind.START
+
+
+def remind(review_id: int) -> None:
+    """Send the due reminders of a running review, each mail at most once."""
+    review = Review.objects.filter(pk=review_id, state=State.RUNNING).first()
+    if review is None:
+        Review.objects.filter(pk=review_id).update(remind_at=None)
+        return
+    if review.listed_at is not None:
+        for user, count, kind in _due_reminders(review, database_now()):
+            _remind(review, user, count, kind)
+    Review.objects.filter(pk=review_id, state=State.RUNNING).update(remind_at=ClockTime() + _REMIND_AGAIN)
+
+
+def _due_reminders(review: Review, now: datetime) -> Iterator[tuple[User, int, Kind]]:
+    kind = kind_now(review, now)
+    waiting = Item.objects.filter(review=review, is_open=True, is_barred=False, reviewer__isnull=False).order_by()
+    counts = dict(waiting.values_list("reviewer_id").annotate(n=Count("pk")))
+    for user in User.objects.filter(pk__in=counts).order_by("pk"):
+        yield user, counts[user.pk], kind
+
+
+def _remind(review: Review, user: User, count: int, kind: Kind) -> None:
+    with transaction.atomic():
+        # Locked, so that the due date does not change before the row is saved.
+        same = Review.objects.select_for_update(of=("self",), no_key=True).filter(pk=review.pk, due_on=review.due_on)
+        if same.first() is None:
+            return
+        row, is_new = Reminder.objects.get_or_create(review=review, user=user, kind=kind)
+    if not is_new:
+        return
+    outcome = _try_send(review, user, count, kind)
+    if outcome.should_retry:  # surely did not arrive; retried in the next run
+        row.delete()
+    else:
+        Reminder.objects.filter(pk=row.pk).update(came=str(outcome.state))
+
+
+def _try_send(review: Review, user: User, count: int, kind: Kind) -> DeliveryOutcome:
+    access = access_to(user, current_tenant())
+    if access is None or access.support_session or not access.can(Permission.REVIEWS_DECIDE):
+        return DeliveryOutcome.failed("no permission")
+    with override(user.language or settings.LANGUAGE_CODE):
+        return mailing.send(_message(review, user, count, kind))
+
+
+def _message(review: Review, user: User, count: int, kind: Kind) -> EmailMessage:
+    tenant = current_tenant()
+    address = settings.PORTAL_URL + reverse("reviews:decide", args=[tenant.slug, review.pk])
+    said = {
+        "review": review,
+        "tenant": tenant,
+        "count": count,
+        "overdue": kind == Kind.OVERDUE,
+        "address": f"{address}?state=open",
+    }
+    title = _("Access review overdue: %(title)s") if kind == Kind.OVERDUE else _("Access review: %(title)s")
+    subject = f"[{tenant.name}] {title % {'title': review.title}}"
+    headers = {"Auto-Submitted": "auto-generated", "X-Review": f"{review.pk}.{kind}"}
+    return EmailMessage(subject, render_to_string("reviews/mail.txt", said), None, [user.email], headers=headers)
+
+
+def mark_reminders_restored(found_at: datetime) -> int:
+    """Treat reminders that are due now as sent, after a restore from a backup."""
+    rows = [
+        Reminder(review=review, user=user, kind=kind, came=str(DeliveryOutcome.uncertain("").state))
+        for review in Review.objects.filter(state=State.RUNNING, listed_at__isnull=False)
+        for user, _count, kind in _due_reminders(review, found_at)
+    ]
+    return len(Reminder.objects.bulk_create(rows, ignore_conflicts=True))
+
+
+def _due_for_reminders() -> QuerySet[Review]:
+    return Review.objects_across_tenants.filter(remind_at__lte=ClockTime(), state=State.RUNNING)
+
+
+REMINDERS_DUE = TaskWakeup(
+    rows=_due_for_reminders,
+    task=REMIND_TASK,
+    claim_values=lambda: {"remind_at": ClockTime() + _REMIND_RETRY},
+    order=("remind_at",),
+)
+
 
 STEP_TASK = "portal.reviews.tasks.step"
 # The pause before a running review is checked again, and the pause before a failed worker's step is repeated.
@@ -42,7 +162,7 @@ Found = dict[str, dict[str, Any]]
 def wake(review: Review) -> None:
     """Wake a worker for the review after the transaction."""
     Review.objects.filter(pk=review.pk).update(due_at=ClockTime())
-    task_queue.enqueue_after_commit(STEP_TASK, review.tenant_id, review.pk)
+    celery_app.enqueue_after_commit(STEP_TASK, review.tenant_id, review.pk)
 
 
 def run_steps(review_id: int) -> None:
@@ -51,7 +171,7 @@ def run_steps(review_id: int) -> None:
     while run_step(review_id):
         if monotonic() > until:
             review = Review.objects.get(pk=review_id)
-            task_queue.enqueue_after_commit(STEP_TASK, review.tenant_id, review_id)
+            celery_app.enqueue_after_commit(STEP_TASK, review.tenant_id, review_id)
             return
     signed_report.write_report(review_id)
 
@@ -66,9 +186,9 @@ def run_step(review_id: int) -> bool:
         if review is None:
             Review.objects.filter(pk=review_id).update(due_at=None)
             return False
-        follows = item_status.update_withdrawals(review)
+        follows = decisions.update_withdrawals(review)
         more = _check_next_members(review)
-        item_status.stop_withdrawals(Item.objects.filter(review=review, is_open=True))
+        decisions.stop_withdrawals(Item.objects.filter(review=review, is_open=True))
         _schedule_next(review, more, follows)
     return more
 
@@ -111,7 +231,7 @@ def _finish_round(review: Review) -> None:
     first = {} if review.listed_at else {"listed_at": ClockTime(), "log_from": load_coverage().known_from}
     Review.objects.filter(pk=review.pk).update(looked_at=ClockTime(), **told, **first)
     if not review.listed_at:
-        reminding.wake_reminders(review)
+        wake_reminders(review)
 
 
 def _update_items(review: Review, members: Sequence[Member], *, last_id: str | None) -> None:
@@ -130,7 +250,7 @@ def _update_items(review: Review, members: Sequence[Member], *, last_id: str | N
         if held[key] != before:
             changed[held[key]].append(pk)
     for now, pks in changed.items():
-        item_status.save_current_right(Item.objects.filter(pk__in=pks), now)
+        decisions.save_current_right(Item.objects.filter(pk__in=pks), now)
     _recheck_conflicts(review, mine, {member_id for member_id, _area in known})
     if review.state == State.RUNNING:
         new = {key: now for key, now in held.items() if key not in known and now not in rights.NO_RIGHT}
@@ -141,23 +261,23 @@ def _recheck_conflicts(review: Review, mine: QuerySet[Item], members: set[str]) 
     """Look up again who may not decide about rights that staff may have changed since the last check."""
     again = members
     if review.looked_at is not None and members:
-        again = access_history.members_changed_since(members, review.looked_at - _LATE_RECORDS)
+        again = rights.members_changed_since(members, review.looked_at - _LATE_RECORDS)
     if again:
         items = list(mine.filter(member_id__in=again))
-        conflicts.recheck_conflicts(review, items)
-        item_status.update_open(Item.objects.filter(pk__in=[item.pk for item in items]))
+        assigning.recheck_conflicts(review, items)
+        decisions.update_open(Item.objects.filter(pk__in=[item.pk for item in items]))
 
 
 def _create_items(review: Review, members: Sequence[Member], new: dict[RightKey, str]) -> None:
     if not new:
         return
     people = {member.member_id: member for member in members}
-    since, used = access_history.held_since(new), access_history.last_uses({member_id for member_id, _area in new})
+    since, used = rights.held_since(new), rights.last_uses({member_id for member_id, _area in new})
     bodies, doors = (
         rights.passes_behind(set(new.values())),
-        access_history.doors_by_area({area_id for _member, area_id in new}),
+        rights.doors_by_area({area_id for _member, area_id in new}),
     )
-    may, found = {each.pk for each in assigning.reviewers()}, conflicts.find_conflicts(review, new)
+    may, found = {each.pk for each in assigning.reviewers()}, assigning.find_conflicts(review, new)
     made = []
     for key, digest in new.items():
         member, span = people[key[0]], since.get(key)

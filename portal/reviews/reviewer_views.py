@@ -17,8 +17,8 @@ from portal.base.ui.tables import Selection, Table, load_selection
 from portal.base.ui.url_lookup import is_row_number
 from portal.domain.intents.nonces import NotSubmitted
 from portal.domain.intents.recording import Requester
-from portal.reviews import deciding, queries
-from portal.reviews.deciding import DecisionPress, DecisionResult, ManyResult
+from portal.reviews import decisions, queries
+from portal.reviews.decisions import DecisionPress, DecisionResult, ManyResult
 from portal.reviews.lists import MyItems
 from portal.reviews.models import NOTE_MAX, Act, Item, Review, State
 from portal.reviews.views import delegate_items, render_item
@@ -65,7 +65,7 @@ def press(request: TenantRequest, review_id: int) -> HttpResponse:
     came = None
     try:
         _check_note(told)
-        came = deciding.decide(item=item, press=told, by=Requester.from_request(request))
+        came = decisions.decide(item=item, press=told, by=Requester.from_request(request))
         said = _RESULT_TEXTS[came]() if came in _RESULT_TEXTS else ""
     except NotSubmitted as why:
         said = str(why)
@@ -157,7 +157,7 @@ def _decide_many(request: TenantRequest, review_id: int, act: Act) -> HttpRespon
         return _asked(request, selection, act, count, back)
     try:
         asked_about = selection.queryset.filter(pk__lte=_upto(request))
-        done = deciding.decide_many(review=review, items=asked_about, act=act, by=Requester.from_request(request))
+        done = decisions.decide_many(review=review, items=asked_about, act=act, by=Requester.from_request(request))
         _show_result(request, act, done)
     except NotSubmitted as why:
         messages.error(request, str(why))
@@ -182,8 +182,8 @@ def _asked(request: TenantRequest, selection: Selection, act: Act, count: int, b
         lines.append(_("Rights that you granted, or that are your own, are left out. Another reviewer decides."))
     if act == Act.WITHDRAW:
         lines.append(_("Access ends when the manager of the review applies the withdrawals."))
-    if count > deciding.MAX_ITEMS:
-        lines.append(_("%(n)s at a time: repeat for the rest.") % {"n": f"{deciding.MAX_ITEMS:,}"})
+    if count > decisions.MAX_ITEMS:
+        lines.append(_("%(n)s at a time: repeat for the rest.") % {"n": f"{decisions.MAX_ITEMS:,}"})
     context: dict[str, object] = {
         "heading": heading,
         "submit": heading,

@@ -25,14 +25,14 @@ from django.utils.translation import override
 from portal.base.files.writing import escape_formula
 from portal.base.timers.clock import ClockTime, database_now
 from portal.base.ui.times import local
-from portal.domain.mirror.models import Member
+from portal.domain.people.models import Member
 from portal.evidence import store
-from portal.evidence.archive import Archive
+from portal.evidence.exporting import Archive
 from portal.reviews import lists, queries, rights
 from portal.reviews.models import Applied, Decision, Item, Review, Standing, State, Step, Use
 from tenants import audit
 from tenants.models import User, current_tenant
-from tenants.wording import coded_sentence
+from tenants.sentences import coded_sentence
 
 FORMAT = "access-review-report/1"
 # The most items on a page or a printout; the files have all items.

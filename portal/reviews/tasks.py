@@ -1,7 +1,7 @@
 """Celery tasks of reviews. Each gets an ID; the row decides whether anything is done."""
 
 from portal.base.timers.celery_app import portal_task
-from portal.reviews import reminding, review_worker
+from portal.reviews import review_worker
 from tenants.scope import tenant_scope
 
 
@@ -14,4 +14,4 @@ def step(tenant_id: int, review_id: int) -> None:
 @portal_task(queue="bulk", promise="idempotent", seconds=120)
 def remind(tenant_id: int, review_id: int) -> None:
     with tenant_scope(tenant_id):
-        reminding.remind(review_id)
+        review_worker.remind(review_id)

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from portal.reviews import report_views, reviewer_views, views
+from portal.reviews import reviewer_views, views
 
 app_name = "reviews"
 urlpatterns = [
@@ -16,8 +16,8 @@ urlpatterns = [
     path("<int:review_id>/withdrawals/<sid:area_id>/", views.withdrawals, name="withdrawals"),
     path("<int:review_id>/finish/", views.finish, name="finish"),
     path("<int:review_id>/cancel/", views.cancel, name="cancel"),
-    path("<int:review_id>/report/", report_views.report, name="report"),
-    path("<int:review_id>/report/file/", report_views.report_file, name="file"),
+    path("<int:review_id>/report/", views.report, name="report"),
+    path("<int:review_id>/report/file/", views.report_file, name="file"),
     path("<int:review_id>/mine/", reviewer_views.decide, name="decide"),
     path("<int:review_id>/mine/press/", reviewer_views.press, name="press"),
     path("<int:review_id>/mine/confirm/", reviewer_views.confirm_many, name="confirm_many"),

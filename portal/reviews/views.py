@@ -1,11 +1,11 @@
-"""Views of access reviews for people who see all of them: the list, a review, its items, and the manager's actions."""
+"""Views of access reviews for people who see all of them, and of signed reports."""
 
 from collections.abc import Callable
 from functools import partial
 from typing import cast
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from portal.areas import queries as areas
+from portal.base.files.writing import download_recorder
 from portal.base.ui import live_updates
 from portal.base.ui.tables import Selection, Table, load_selection
 from portal.domain.intents import nonces
@@ -21,14 +22,17 @@ from portal.domain.intents.form_handling import submit_once
 from portal.domain.intents.nonces import NotSubmitted
 from portal.domain.intents.recording import Requester
 from portal.domain.jobs import kinds
-from portal.domain.mirror.place_queries import get_area
-from portal.reviews import actions, applying, item_status, lists, queries, reasons
+from portal.domain.places.queries import get_area
+from portal.evidence import store
+from portal.evidence.models import StoredFile
+from portal.reviews import actions, assigning, decisions, lists, queries, signed_report
 from portal.reviews.forms import ChangeForm, DelegateForm, EverywhereForm, GroupsForm, StartForm
 from portal.reviews.lists import AllItems, Reviews
 from portal.reviews.models import Item, Review, State
 from tenants.access import TenantRequest, tenant_view
 from tenants.models import User
 from tenants.roles import Permission
+from tenants.sentences import coded_sentence
 
 _PAGE = ("GET", "POST")
 
@@ -118,9 +122,9 @@ def render_item(request: TenantRequest, found: Item, *, is_mine: bool = False) -
         "use": lists.use_text(row),
         "decision": lists.decision_cell(row),
         "buttons": lists.buttons(row),
-        "barred": reasons.barred_reviewer_text(row)
+        "barred": assigning.barred_reviewer_text(row)
         if is_mine
-        else reasons.barred_manager_text(row)
+        else assigning.barred_manager_text(row)
         if row.is_open
         else "",
         "is_mine": is_mine and row.review.state == State.RUNNING,
@@ -207,7 +211,7 @@ def withdrawals(request: TenantRequest, review_id: int, area_id: str) -> HttpRes
     review, form = queries.get(review_id), EverywhereForm(request.POST)
     everywhere = form.is_valid() and form.cleaned_data["everywhere"]
     try:
-        job = applying.prepare_withdrawals(
+        job = actions.prepare_withdrawals(
             review=review, area=get_area(area_id), everywhere=everywhere, by=Requester.from_request(request)
         )
     except NotSubmitted as why:
@@ -222,7 +226,7 @@ def finish(request: TenantRequest, review_id: int) -> HttpResponse:
     review = queries.get(review_id)
     if request.method == "POST":
         return _run_and_redirect(request, review, actions.finish)
-    total, ready = queries.count_items(review.items.all()), item_status.to_withdraw(review).count()
+    total, ready = queries.count_items(review.items.all()), decisions.to_withdraw(review).count()
     lines = [_("No decisions can be made after that. The report is signed and does not change.")]
     if total.waiting:
         said = ngettext(
@@ -277,3 +281,37 @@ def _permissions(request: TenantRequest) -> dict[str, bool]:
 
 def _items_of(review: Review) -> type[Table]:
     return cast(type[Table], partial(AllItems, review=review))
+
+
+def _finished_or_404(review_id: int) -> tuple[Review, StoredFile]:
+    review = queries.get(review_id)
+    if review.state != State.FINISHED or review.file is None:
+        raise Http404
+    return review, review.file
+
+
+@tenant_view(Permission.REVIEWS_VIEW)
+def report(request: TenantRequest, review_id: int) -> HttpResponse:
+    """Show the report with its figures, its items for printing, and how to check its signature."""
+    review, _file = _finished_or_404(review_id)
+    rows = Item.objects.filter(review=review).select_related("reviewer", "decided_by").order_by("name_key", "pk")
+    items = queries.with_texts(list(rows[: signed_report.MAX_PRINTED]))
+    counts = (review.report or {})["counts"]
+    context = {
+        "review": review,
+        "told": review.report,
+        "outcomes": queries.outcome_counts(counts),
+        "rows": [(row, queries.outcome_text(signed_report.outcome_code(row))) for row in items],
+        "more": max(counts["items"] - signed_report.MAX_PRINTED, 0),
+        "names": review.area_names,
+    }
+    return render(request, "reviews/report.html", context)
+
+
+@tenant_view(Permission.REVIEWS_VIEW, is_file=True)
+def report_file(request: TenantRequest, review_id: int) -> HttpResponseBase:
+    """Send the report's signed file."""
+    review, kept = _finished_or_404(review_id)
+    said = coded_sentence("review.downloaded", title=review.title)
+    download_recorder(request, "review.downloaded", target=f"review:{review.pk}", summary=said, after={})()
+    return store.download_response(request, kept, f"review-{review.pk}.zip")

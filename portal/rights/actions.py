@@ -1,4 +1,4 @@
-"""Request changes of rights: what changed, whether another person changed them too, and how to word that."""
+"""Request changes of members' rights, and change the tenant's rights templates."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,25 +6,32 @@ from datetime import datetime
 from functools import partial
 from typing import Any, ClassVar
 
+from django.db import IntegrityError, transaction
+from django.db.models.functions import Now
 from django.utils.translation import gettext as _
+from django.utils.translation import override
 
+from accessapi.permissions import by_schedule, weekly
+from accessapi.permissions.passes import WEEKDAYS, Json
 from accessapi.resources import write_moment
-from portal.base.ui.sealing import seal, unseal_or_none
+from portal.base.ui.shown_values import seal, unseal_or_none
 from portal.domain.intents.actions import submit
 from portal.domain.intents.form_handling import address_of_target
 from portal.domain.intents.models import Intent, target_of
 from portal.domain.intents.nonces import Nonce, NotSubmitted
 from portal.domain.intents.recording import Command, Requester
 from portal.domain.jobs.bulk_executor import is_under_way
-from portal.domain.mirror.fields.members import RIGHTS_NAMES
-from portal.domain.mirror.models import Member
-from portal.domain.mirror.single_reads import ReadFailed, read_for_page
-from portal.domain.rights import member_rights, places, words
+from portal.domain.people.member_fields import RIGHTS_NAMES
+from portal.domain.people.models import Member
+from portal.domain.rights import member_rights, words
 from portal.domain.rights.member_rights import MemberRights, canonical, digest, is_same_json
+from portal.domain.rights.models import RightsTemplate
 from portal.domain.rights.sheet import RightsSheet
-from portal.rights import merging
+from portal.domain.sync.single_reads import ReadFailed, read_for_page
+from portal.rights import comparing
+from tenants import audit
 from tenants.roles import Permission
-from tenants.wording import coded_sentence
+from tenants.sentences import coded_sentence
 
 
 def seal_read(member: Member, read: MemberRights) -> str:
@@ -91,8 +98,8 @@ def find_conflict(was: MemberRights, now: MemberRights, mine: dict[str, Any]) ->
         return None
     whole = {**was.parts, **mine}
     try:
-        together = merging.merge_changes(was.parts, whole, now.parts)
-    except merging.MergeConflict:
+        together = comparing.merge_changes(was.parts, whole, now.parts)
+    except comparing.MergeConflict:
         return RightsConflict(was, now, whole, RightsSheet.of({**now.parts, **mine}), is_contradictory=True)
     return RightsConflict(was, now, whole, RightsSheet.of(together), is_contradictory=False)
 
@@ -156,7 +163,7 @@ def submit_rights(
     This is one intent (operation 6). `read_rights` is what the change is based on. The audit log gets the old and new
     values: each changed place in words, then the parts as JSON.
     """
-    changed = words.differences(read.parts, {**read.parts, **body}, places.load_place_names())
+    changed = words.differences(read.parts, {**read.parts, **body}, words.load_place_names())
     return submit(
         Command(
             permission=Permission.RIGHTS_EDIT,
@@ -199,3 +206,101 @@ REDIRECT_TO_MEMBER: dict[str, Any] = {
     "inputs": {},
     "to": partial(address_of_target, route="members:page", name="member_id"),
 }
+
+
+@dataclass(frozen=True)
+class SuggestedTemplate:
+    """A suggested template. Nothing is stored until a person adds it."""
+
+    key: str
+    name: str
+    name_ja: str
+    pass_: Json
+
+    @property
+    def title(self) -> str:
+        return _(self.name)
+
+
+def suggested_templates() -> list[SuggestedTemplate]:
+    """Return suggestions for office hours and cleaning."""
+    office, cleaning = "Office hours", "Cleaning"
+    return [
+        SuggestedTemplate(
+            "office", office, _in_japanese(office), by_schedule(weekly("08:00:00", "19:00:00", *WEEKDAYS[:5]))
+        ),
+        SuggestedTemplate(
+            "cleaning",
+            cleaning,
+            _in_japanese(cleaning),
+            by_schedule(weekly("06:00:00", "08:00:00", *WEEKDAYS[:6]), weekly("19:00:00", "22:00:00", *WEEKDAYS[:5])),
+        ),
+    ]
+
+
+def _in_japanese(name: str) -> str:
+    _("Office hours"), _("Cleaning")  # so that they are collected for translation
+    with override("ja"):
+        return _(name)
+
+
+class NameTaken(Exception):
+    """Another template got this name at the same moment."""
+
+
+def save_template(*, by: Requester, template: RightsTemplate | None = None, **values: Any) -> RightsTemplate:
+    """Store a new template or the changed values of one, with its audit row. Raises NameTaken."""
+    try:
+        return _save_row(by, template, values)
+    except IntegrityError as error:
+        raise NameTaken from error
+
+
+def _save_row(by: Requester, template: RightsTemplate | None, values: Mapping[str, Any]) -> RightsTemplate:
+    with transaction.atomic():
+        row = template or RightsTemplate(tenant=by.tenant)
+        before = _template_values(row) if row.pk else None
+        for name, value in values.items():
+            setattr(row, name, value)
+        row.by, row.changed_at = by.user, Now()
+        row.save()
+        _audit_template(
+            row, by, "rights_template.change" if before else "rights_template.create", before, _template_values(row)
+        )
+    return row
+
+
+def delete_template(*, template: RightsTemplate, by: Requester) -> None:
+    """Delete a template. Rights that were given from it do not change."""
+    with transaction.atomic():
+        before = _template_values(template)
+        pk = template.pk
+        template.delete()
+        template.pk = pk
+        _audit_template(template, by, "rights_template.delete", before, None)
+
+
+def _audit_template(row: RightsTemplate, by: Requester, action: str, before: Any, after: Any) -> None:
+    audit.record(
+        **by.audit_author,
+        action=action,
+        target=f"rights_template:{row.pk}",
+        summary=coded_sentence(action, name=row.name),
+        before=before,
+        after=after,
+    )
+
+
+def _template_values(row: RightsTemplate) -> dict[str, Any]:
+    """Return the template for the audit log, with rights as they are sent."""
+    named = {"name": row.name, "name_ja": row.name_ja}
+    if row.kind == RightsTemplate.Kind.SCHEDULE:
+        return {**named, "schedule": row.schedule}
+    return {**named, "devices_pass": row.devices_pass, "keys_pass": row.keys_pass}
+
+
+def template_words(kept: Mapping[str, Any]) -> dict[str, str]:
+    """Return a template of the audit log in the reader's words."""
+    if "schedule" in kept:
+        return {"when": words.pass_text(kept["schedule"])}
+    return {"when": words.summary_text(kept.get("devices_pass"), kept.get("keys_pass"))}

@@ -1,9 +1,19 @@
 """Register the app's parts that other apps run or show."""
 
+from django.utils.translation import gettext_lazy as _
+
 from portal.domain.jobs import kinds
-from portal.domain.rights import saved_templates
-from portal.rights import comparing
+from portal.rights import actions, comparing
 from tenants.audit_log import changes
+from tenants.sentences import register_sentences
 
 kinds.register(comparing.COPY)
-changes.register_words("rights_template", saved_templates.template_words)
+changes.register_words("rights_template", actions.template_words)
+
+
+register_sentences(
+    {
+        "member.rights": _("Change rights: %(name)s"),
+        "job.copy_rights": _("Copy the rights of %(name)s"),
+    }
+)

@@ -10,14 +10,14 @@ from django.db import transaction
 from django.utils import timezone
 
 from accessapi.moments import read_moment
+from portal.domain.events import MirrorKind
 from portal.domain.intents.recording import Requester
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import MirrorState
 from portal.domain.presence import people
 from portal.domain.presence.people import PersonInside
+from portal.domain.sync.models import MirrorState
 from portal.rollcall.models import How, Listed, RollCall, Said, Tick
 from tenants import audit
-from tenants.wording import Sentence, coded_sentence
+from tenants.sentences import Sentence, coded_sentence
 
 
 @dataclass(frozen=True)

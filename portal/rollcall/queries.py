@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from portal.base.ui import live_updates
 from portal.base.ui.url_lookup import get_row_or_404
-from portal.domain.mirror.text_folding import fold
+from portal.domain.people.text_folding import fold
 from portal.domain.presence import people
 from portal.domain.presence.people import Certainty, PersonInside
 from portal.domain.visits.days import Day

@@ -1,11 +1,30 @@
 """Register the app's parts that other apps run or show."""
 
-from portal.base.timers import rounds
-from portal.domain.mirror import freshness
-from portal.domain.mirror.kinds import MirrorKind
-from portal.rollcall import keeping
+from django.db.models import QuerySet
+from django.utils.translation import gettext_lazy as _
 
-rounds.register(
-    "roll_calls_to_be_forgotten", rounds.delete_steps(keeping.old_roll_calls), every=6 * 3600.0, queue="bulk"
-)
+from portal.base.timers import rounds
+from portal.base.timers.clock import ClockTime
+from portal.domain.events import MirrorKind
+from portal.domain.history.partitions import RETENTION
+from portal.domain.sync import freshness
+from portal.rollcall.models import RollCall
+from tenants.sentences import register_sentences
+
+
+def old_roll_calls() -> list[QuerySet[RollCall]]:
+    """Return the roll calls that began before the log's retention. Their lists and ticks are deleted with them."""
+    return [RollCall.objects_across_tenants.filter(started_at__lt=ClockTime() - RETENTION)]
+
+
+rounds.register("roll_calls_to_be_forgotten", rounds.delete_steps(old_roll_calls), every=6 * 3600.0, queue="bulk")
 freshness.register_footer("rollcall", MirrorKind.GUESTS, refresh_url_name="guests:refresh")
+
+
+register_sentences(
+    {
+        "roll_call.started": _("Roll call started: %(name)s"),
+        "roll_call.person_added": _("Person added to the roll call: %(name)s"),
+        "roll_call.ended": _("Roll call ended: %(name)s"),
+    }
+)

@@ -1,7 +1,8 @@
-"""Views of roll calls. They use only the portal's own data, so that they work while the service is down."""
+"""Views and forms of roll calls. They use only the portal's own data: they work while the service is down."""
 
 import uuid
 
+from django import forms
 from django.contrib import messages
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
@@ -9,16 +10,30 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from accessapi.reading import read_json
 from portal.base.ui import live_updates
 from portal.domain.intents.recording import Requester
 from portal.rollcall import actions, queries
-from portal.rollcall.forms import PersonForm, StartForm
 from portal.rollcall.models import Said
 from tenants import interrupted_requests
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
+
+
+class StartForm(forms.Form):
+    """The form to start a roll call. The same `nonce` starts only one."""
+
+    name = forms.CharField(label=pgettext_lazy("roll call", "Reason"), max_length=100)
+    nonce = forms.UUIDField(initial=uuid.uuid4, widget=forms.HiddenInput)
+
+
+class PersonForm(forms.Form):
+    name = forms.CharField(label=pgettext_lazy("person", "Name"), max_length=100)
+    place = forms.CharField(label=gettext_lazy("Last seen where"), max_length=100, required=False)
+    nonce = forms.UUIDField(initial=uuid.uuid4, widget=forms.HiddenInput)
+
 
 _MAX_TICKS = 2000  # ticks that a phone may send at once
 

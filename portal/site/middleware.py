@@ -1,5 +1,9 @@
 """Middleware for rules that apply to every answer of the site."""
 
+import heapq
+import random
+import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -12,10 +16,14 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils.cache import add_never_cache_headers
 from django.utils.translation import gettext as _
+from django_htmx.http import trigger_client_event
 
-from portal.base.ui import form_refilling
+from portal.base.ui import form_refilling, live_updates
+from portal.base.ui.frame import Frame
 from tenants import client_addresses, interrupted_requests
+from tenants.access import in_tenant
 from tenants.reauthentication import redirect_to_sign_in
+from tenants.scope import tenant_scope
 from tenants.vault import VaultError
 
 log = structlog.get_logger(__name__)
@@ -169,3 +177,53 @@ def _insert_unsent_form(
     filled = form_refilling.refill_form(text, request.path, kept or interrupted_requests.InterruptedRequest(""))
     notice = render_to_string("components/unsent.html", {"kept": kept, "filled": filled})
     response.content = filled.text[: filled.notice_position] + notice + filled.text[filled.notice_position :]
+
+
+_HEADER, _NOTICES = "X-Again", "X-Seen-Banners"
+# One process answers this many polls a second with less than a third of a processor core (`make bench`, `live`).
+POLLS_PER_SECOND = 50
+_JITTER = 0.1  # share of the delay, longer or shorter, so that pages do not poll at the same time
+
+
+class PollQueue:
+    """The times until which pages wait for their next request."""
+
+    def __init__(self) -> None:
+        self._back: list[float] = []
+        self._lock = threading.Lock()
+
+    def next_delay(self, now: float) -> float:
+        """Return the seconds until the next request of one more page."""
+        with self._lock:
+            while self._back and self._back[0] <= now:
+                heapq.heappop(self._back)
+            seconds = max(live_updates.INTERVALS["live"], (len(self._back) + 1) / POLLS_PER_SECOND)
+            heapq.heappush(self._back, now + seconds)
+        return seconds
+
+
+poll_queue = PollQueue()
+
+
+def pace_polls(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+    """Set the delay until the next poll, and report changed banners, in responses to polling pages."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        if live_updates.is_poll(request):
+            seconds = poll_queue.next_delay(time.monotonic()) * random.uniform(1 - _JITTER, 1 + _JITTER)  # noqa: S311 - no secret
+            response[_HEADER] = f"{seconds:.2f}"
+            if response.status_code in (200, 204) and _has_other_banners(request):
+                trigger_client_event(response, "banners-changed")
+        return response
+
+    return middleware
+
+
+def _has_other_banners(request: HttpRequest) -> bool:
+    """Return whether the page shows outdated banners; False for one that does not report what it shows."""
+    shown = request.headers.get(_NOTICES)
+    if shown is None or not in_tenant(request):
+        return False
+    with tenant_scope(request.tenant):
+        return shown != Frame(request).banners_version

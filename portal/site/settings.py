@@ -9,7 +9,7 @@ from csp.constants import NONE, SELF
 from django.utils.translation import gettext_lazy as _
 
 from portal.site import env
-from portal.site.log_processors import configure_logging
+from portal.site.log_settings import configure_logging
 from tenants.postgresql import timeouts
 
 # With Python's defaults, garbage collection takes a third of a process's start.
@@ -56,11 +56,11 @@ INSTALLED_APPS = [
     "portal.domain.safety",
     "portal.domain.people",
     "portal.domain.places",
-    "portal.domain.mirror",
+    "portal.domain.sync",
     "portal.domain.jobs",
     "portal.domain.rights",
     "portal.domain.visits",
-    "portal.domain.log",
+    "portal.domain.history",
     "portal.domain.presence",
     "portal.domain.alerts",
     "portal.domain.cameras",
@@ -95,7 +95,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "portal.site.metrics.count_answers",
+    "portal.site.monitoring.count_answers",
     "portal.site.middleware.allow_probes_by_any_host",
     "portal.site.middleware.set_client_address",
     "portal.site.middleware.set_permissions_policy",
@@ -108,7 +108,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "portal.site.middleware.RequireSignIn",
-    "portal.base.ui.preferences.person_language",
+    "portal.base.ui.frame.person_language",
     "allauth.account.middleware.AccountMiddleware",
     "allauth.usersessions.middleware.UserSessionsMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -119,7 +119,7 @@ MIDDLEWARE = [
     "portal.site.middleware.prevent_caching",
     "portal.site.middleware.clear_storage_on_sign_out",
     "portal.site.middleware.ReportUnreadableSecrets",
-    "portal.base.ui.polling.pace_polls",
+    "portal.site.middleware.pace_polls",
     "portal.site.middleware.mark_invalid_forms",
     "portal.site.middleware.restore_unsent_form",
 ]
@@ -133,7 +133,7 @@ ROOT_URLCONF = "portal.site.urls"
 WSGI_APPLICATION = "portal.site.wsgi.application"
 
 _LOADERS = [f"django.template.loaders.{each}.Loader" for each in ("filesystem", "app_directories")]
-FORM_RENDERER = "portal.base.ui.form_renderer.Renderer"
+FORM_RENDERER = "portal.base.ui.inputs.Renderer"
 # The tags of an app are in its `tags.py`. Templates load them by the app's name.
 _TAGS = {
     app.rpartition(".")[2]: f"{app}.tags"
@@ -162,7 +162,7 @@ TEMPLATES = [
 # On solid state disks, which PostgreSQL's default does not assume: without it a search reads whole tables.
 _database = partial(env.database, engine="tenants.postgresql", session="-c random_page_cost=1.1")
 DATABASES = {"default": _database("DATABASE_URL")}
-# The owner of the tables, for `migrate` (tenants/database_grants.py). Empty: the role of DATABASE_URL owns them.
+# The owner of the tables, for `migrate` (tenants/postgresql/grants.py). Empty: the role of DATABASE_URL owns them.
 DATABASE_OWNER = _database("DATABASE_OWNER_URL") if env.text("DATABASE_OWNER_URL") else {}
 if env.flag("PORTAL_DB_POOL"):  # web processes only: a pool must not be born before a fork
     pool: dict[str, Any] = {"min_size": 1, "max_size": env.number("PORTAL_DB_POOL_SIZE")}
@@ -177,7 +177,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = env.text("REDIS_URL")
 # Limits and used codes are counted in PostgreSQL: sign-in needs it anyway, and nothing here waits for Redis.
-CACHES = {"default": {"BACKEND": "tenants.postgres_cache.PostgresCache"}}
+CACHES = {"default": {"BACKEND": "tenants.postgresql.cache.PostgresCache"}}
 SESSION_ENGINE = "tenants.staff.sessions"
 
 # Sign-in
@@ -187,10 +187,10 @@ LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
 ACCOUNT_ADAPTER = "tenants.staff.adapter.AccountAdapter"
 ACCOUNT_FORMS = {
-    "login": "tenants.staff.sign_in_forms.SignInForm",
-    "reauthenticate": "tenants.staff.sign_in_forms.ConfirmPasswordForm",
-    "change_password": "tenants.staff.sign_in_forms.NewPasswordForm",
-    "reset_password": "tenants.staff.sign_in_forms.ForgottenPasswordForm",
+    "login": "tenants.staff.forms.SignInForm",
+    "reauthenticate": "tenants.staff.forms.ConfirmPasswordForm",
+    "change_password": "tenants.staff.forms.NewPasswordForm",
+    "reset_password": "tenants.staff.forms.ForgottenPasswordForm",
 }
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
@@ -218,13 +218,13 @@ MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not HTTPS
 MFA_FORMS = {
-    "activate_totp": "tenants.staff.sign_in_forms.ActivateAppForm",
-    "add_webauthn": "tenants.staff.sign_in_forms.AddPasskeyForm",
-    "authenticate": "tenants.staff.sign_in_forms.CodeForm",
-    "reauthenticate": "tenants.staff.sign_in_forms.ConfirmCodeForm",
-    "authenticate_webauthn": "tenants.staff.sign_in_forms.PasskeyForm",
-    "login_webauthn": "tenants.staff.sign_in_forms.PasskeySignInForm",
-    "reauthenticate_webauthn": "tenants.staff.sign_in_forms.ConfirmPasskeyForm",
+    "activate_totp": "tenants.staff.forms.ActivateAppForm",
+    "add_webauthn": "tenants.staff.forms.AddPasskeyForm",
+    "authenticate": "tenants.staff.forms.CodeForm",
+    "reauthenticate": "tenants.staff.forms.ConfirmCodeForm",
+    "authenticate_webauthn": "tenants.staff.forms.PasskeyForm",
+    "login_webauthn": "tenants.staff.forms.PasskeySignInForm",
+    "reauthenticate_webauthn": "tenants.staff.forms.ConfirmPasskeyForm",
 }
 MFA_RATE_LIMITS = {"webauthn_login": "120/m/ip"}  # a passkey cannot be guessed: this is against floods only
 MFA_ADAPTER = "tenants.staff.adapter.MFAAdapter"
@@ -344,7 +344,7 @@ CONTENT_SECURITY_POLICY = {
 # Jobs: Redis is a doorbell, PostgreSQL holds the work.
 CELERY_BROKER_URL = REDIS_URL
 
-# It would believe any header; `portal.site.log_processors.add_address` says where a request comes from.
+# It would believe any header; `portal.site.log_settings.add_address` says where a request comes from.
 DJANGO_STRUCTLOG_IP_LOGGING_ENABLED = False
 LOGGING = configure_logging(env.text("LOG_LEVEL"))
 

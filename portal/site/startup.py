@@ -16,7 +16,7 @@ from django.db import connections
 from django.http.request import split_domain_port, validate_host
 from redis.exceptions import RedisError
 
-from portal.base.timers import broker
+from portal.base.timers import celery_app
 from portal.site import env
 from tenants import vault
 from tenants.postgresql import server_checks
@@ -73,11 +73,11 @@ def _service_problems() -> Iterator[str]:
                 "PgBouncer, set ignore_startup_parameters = options."
             )
     try:
-        policy = broker.broker_eviction_policy()
+        policy = celery_app.broker_eviction_policy()
     except (RedisError, OSError):
         return
-    if policy != broker.NO_EVICTION:
+    if policy != celery_app.NO_EVICTION:
         yield (
             f"REDIS_URL leads to a server that removes what waits there when its memory is full ({policy}). Set its "
-            f"maxmemory-policy to {broker.NO_EVICTION}."
+            f"maxmemory-policy to {celery_app.NO_EVICTION}."
         )

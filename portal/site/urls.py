@@ -5,13 +5,13 @@ from django.urls import include, path
 from portal.base.ui import url_lookup
 from portal.base.ui.urls import urls_of_tenant
 from portal.codes.views import guest_code
-from portal.domain.log.views import load_days
-from portal.domain.mirror.views import refresh
-from portal.evidence.export_views import check_program
+from portal.domain.history.views import load_days
+from portal.domain.sync.views import refresh
+from portal.evidence.views import check_program
 from portal.home.views import landing
-from portal.site import metrics, probes, views
-from tenants.staff.urls import roles_urls
+from portal.site import monitoring, views
 from portal.webhooks.urls import settings_urls as webhook_urls
+from tenants.staff.urls import roles_urls
 
 url_lookup.register()
 
@@ -60,9 +60,9 @@ areas = [
 ]
 
 urlpatterns = [
-    path("healthz", probes.alive, name="healthz"),
-    path("readyz", probes.ready, name="readyz"),
-    path("metrics", metrics.metrics, name="metrics"),
+    path("healthz", monitoring.alive, name="healthz"),
+    path("readyz", monitoring.ready, name="readyz"),
+    path("metrics", monitoring.metrics, name="metrics"),
     path("t/<slug:tenant>/", include(areas)),
     # The page on a guest's phone. The token has the tenant in encrypted form.
     path("g/<str:token>/", guest_code, name="guest_code"),

@@ -11,7 +11,7 @@ from portal.site import env, startup
 
 
 def _share_metrics_folder() -> None:
-    """Choose the folder where this site's processes write their counts (`portal.site.metrics`)."""
+    """Choose the folder where this site's processes write their counts (`portal.site.monitoring`)."""
     folder, chosen_by = tempfile.mkdtemp(prefix="portal-counts-"), os.getpid()
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
 

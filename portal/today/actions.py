@@ -7,24 +7,23 @@ from typing import Any
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from portal.domain.events import MirrorKind
 from portal.domain.intents.recording import Requester
-from portal.domain.mirror import sync_schedule
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import MirrorState
 from portal.domain.safety import changing
 from portal.domain.safety.changing import ChangeResult
-from portal.domain.safety.rules import SafetyRule, SettingValues
-from portal.domain.safety.words import on_or_off
-from portal.domain.visits import undoing
+from portal.domain.safety.rules import SafetyRule, SettingValues, on_or_off
+from portal.domain.sync import schedule
+from portal.domain.sync.models import MirrorState
+from portal.domain.visits import checking_in
+from portal.domain.visits.checking_in import UndoResult
 from portal.domain.visits.days import Day
 from portal.domain.visits.models import DeskAct, DeskSettings, Visit
 from portal.domain.visits.queries import desk_settings
-from portal.domain.visits.undoing import UndoResult
 from portal.today.forms import SettingsForm
 from tenants import audit
 from tenants.models import Tenant
 from tenants.roles import Permission
-from tenants.wording import coded_sentence
+from tenants.sentences import coded_sentence
 
 # Histories show arrivals and need one call each time. The list of guests needs a call for each 1,000 guests.
 _REFRESH_AFTER = {MirrorKind.HISTORIES: timedelta(seconds=30), MirrorKind.GUESTS: timedelta(seconds=120)}
@@ -87,7 +86,7 @@ def request_refresh(tenant: Tenant) -> datetime | None:
         state = states.get(kind)
         asked = state is not None and state.due_at is not None and state.due_at <= now
         if state is not None and not asked and (state.as_of is None or state.as_of < now - often):
-            sync_schedule.request_reading(tenant, kind, by=None)  # the page does not wait for it
+            schedule.request_reading(tenant, kind, by=None)  # the page does not wait for it
     histories = states.get(MirrorKind.HISTORIES)
     return histories.as_of if histories else None
 
@@ -107,7 +106,7 @@ class BoardNotice:
 
 def notice_after(visit: Visit, by: Requester, day: Day) -> BoardNotice:
     """Return the notice after a step: the present status of the visit and of its party."""
-    act = undoing.last_act(by)
+    act = checking_in.last_act(by)
     mine = act is not None and visit.pk in _visit_ids(act)
     text = _status_text(visit, day, len(act.changes) - 1 if act is not None and mine else 0)
     return BoardNotice(text, visit, "" if mine else _subject_of(act))
@@ -117,7 +116,7 @@ def notice_of_undo(done: UndoResult | None, by: Requester, day: Day) -> BoardNot
     """Return the notice after an undo: what was undone, and what can be undone next."""
     if done is None:
         return BoardNotice(_("Nothing to undo."), is_refusal=True)
-    more = _subject_of(undoing.last_act(by))
+    more = _subject_of(checking_in.last_act(by))
     if not done.visits:
         return BoardNotice(_("Not undone: it was changed since."), undo_name=more, is_refusal=True)
     first = done.visits[0]

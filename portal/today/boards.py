@@ -11,12 +11,20 @@ from django.db.models import Case, Count, F, Max, Min, Q, When, Window
 from django.db.models.functions import Extract, RowNumber
 from django.utils.functional import Promise
 
-from portal.domain.mirror.text_folding import search_terms
+from portal.domain.people.text_folding import search_terms
 from portal.domain.visits.days import Day
 from portal.domain.visits.models import Visit
 from portal.domain.visits.queries import PRESENT, ContainsText
-from portal.domain.visits.rows import VisitRow, row_of
-from portal.domain.visits.visit_status import HINTS, ICONS, LABELS, MAY_CHECK_IN, VisitStatus, with_status
+from portal.domain.visits.visit_status import (
+    HINTS,
+    ICONS,
+    LABELS,
+    MAY_CHECK_IN,
+    VisitRow,
+    VisitStatus,
+    row_of,
+    with_status,
+)
 
 if TYPE_CHECKING:
     from portal.domain.visits.visit_status import Classified

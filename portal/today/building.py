@@ -15,12 +15,12 @@ from django.utils.translation import ngettext, pgettext
 
 from portal.base.ui.times import local
 from portal.base.ui.value_words import add_brackets
-from portal.domain.log import gaps
-from portal.domain.mirror import freshness
-from portal.domain.mirror.kinds import MirrorKind as Mirror
-from portal.domain.mirror.text_folding import fold, search_terms
+from portal.domain.events import MirrorKind as Mirror
+from portal.domain.history import gaps
+from portal.domain.people.text_folding import fold, search_terms
 from portal.domain.presence import people
 from portal.domain.presence.people import Certainty, Headcount, PersonInside, PersonKind
+from portal.domain.sync import freshness
 from portal.domain.visits import queries as visits
 from portal.domain.visits.models import Visit
 from tenants.access import TenantRequest

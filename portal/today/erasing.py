@@ -14,17 +14,17 @@ from django.db import transaction
 from django.db.models import Min, Q, QuerySet
 
 from portal.base.timers.clock import database_now
+from portal.domain.history import search as histories
 from portal.domain.intents import actions
 from portal.domain.intents.models import Intent, target_of
-from portal.domain.mirror import log_search as histories
-from portal.domain.mirror.models import Guest
+from portal.domain.people.models import Guest
 from portal.domain.visits import checking_in, queries
 from portal.domain.visits.days import Day
 from portal.domain.visits.models import CodeLink, DeskAct, DeskSettings, Visit
 from tenants import audit
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
-from tenants.wording import coded_sentence
+from tenants.sentences import coded_sentence
 
 log = structlog.get_logger(__name__)
 

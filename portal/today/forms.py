@@ -5,7 +5,7 @@ from typing import ClassVar
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from portal.base.ui.edit_conflicts import ConflictForm
+from portal.base.ui.shown_values import ConflictForm
 from portal.domain.visits.models import DeskSettings
 
 # The service keeps guests for a week after the end. With fewer days, names would come back with the next list.

@@ -11,10 +11,10 @@ from django.utils.translation import gettext as _
 from accessapi.permissions import Holidays
 from portal.base.ui import charts
 from portal.base.ui.times import TOKYO, duration_words, local
-from portal.domain.log import gaps
-from portal.domain.mirror import freshness
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.place_queries import load_holidays
+from portal.domain.events import MirrorKind
+from portal.domain.history import gaps
+from portal.domain.places.queries import load_holidays
+from portal.domain.sync import freshness
 from portal.domain.visits.days import Day, Month
 from portal.domain.visits.models import Visit
 from portal.domain.visits.visit_status import LABELS, VisitStatus, with_status

@@ -3,9 +3,9 @@
 from django.urls import URLPattern, URLResolver, include, path
 
 from portal.base.ui.views import banners_view, palette_view
+from portal.domain.events import MirrorKind
 from portal.domain.intents.urls import intent_urls
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.views import refresh_view
+from portal.domain.sync.views import refresh_view
 from portal.today import views
 from tenants.roles import Permission
 

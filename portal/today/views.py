@@ -19,8 +19,8 @@ from portal.base.ui import charts, live_updates
 from portal.base.ui.times import local, time_tag
 from portal.domain.intents.recording import Requester
 from portal.domain.presence import people
-from portal.domain.safety.feedback import change_with_feedback
-from portal.domain.visits import checking_in, undoing
+from portal.domain.safety.changing import change_with_feedback
+from portal.domain.visits import checking_in
 from portal.domain.visits import queries as visits
 from portal.domain.visits.days import Month
 from portal.domain.visits.models import Visit
@@ -30,7 +30,7 @@ from portal.today.boards import BoardView
 from portal.today.forms import SettingsForm
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission, Proof
-from tenants.wording import Sentence, coded_sentence
+from tenants.sentences import Sentence, coded_sentence
 
 STEPS = {
     "arrived": checking_in.check_in,
@@ -90,7 +90,7 @@ def step(request: TenantRequest, visit_id: int, step: str) -> HttpResponse:
 def undo(request: TenantRequest) -> HttpResponse:
     """Undo this person's latest step; the next call undoes the one before."""
     by = Requester.from_request(request)
-    notice = actions.notice_of_undo(undoing.undo_last_act(by), by, _state_of(request).day)
+    notice = actions.notice_of_undo(checking_in.undo_last_act(by), by, _state_of(request).day)
     return _response_after(request, notice.visit, notice)
 
 

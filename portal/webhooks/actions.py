@@ -20,16 +20,15 @@ from portal.domain.intents.models import Intent
 from portal.domain.intents.nonces import Nonce, NotSubmitted
 from portal.domain.intents.queries import open_intents
 from portal.domain.intents.recording import Command, Requester, record_intent
-from portal.domain.mirror import single_reads
-from portal.domain.mirror.models import TenantRecord
+from portal.domain.places.models import TenantRecord
+from portal.domain.sync import single_reads
 from portal.webhooks import health
-from portal.webhooks.address_cache import FRESH_SECONDS, WAIT_SECONDS
-from portal.webhooks.models import Webhook
-from portal.webhooks.settings import AddressOwner, ServiceSettings, address_of, webhook_of
-from portal.webhooks.tokens import create_token, digest_token
+from portal.webhooks.models import Webhook, create_token, digest_token
+from portal.webhooks.receiving import FRESH_SECONDS, WAIT_SECONDS
+from portal.webhooks.service_settings import AddressOwner, ServiceSettings, address_of, webhook_of
 from tenants import audit, owners
 from tenants.roles import Permission
-from tenants.wording import coded_sentence
+from tenants.sentences import coded_sentence
 
 OPERATION = "update_webhook"
 TARGET = "connection"

@@ -5,10 +5,10 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from portal.base.ui.edit_conflicts import ConflictForm
+from portal.base.ui.shown_values import ConflictForm
 from portal.base.ui.value_words import service_word
 from portal.webhooks.models import Webhook
-from portal.webhooks.settings import ServiceSettings, category_choices
+from portal.webhooks.service_settings import ServiceSettings, category_choices
 
 
 class CategoriesForm(ConflictForm, forms.Form):

@@ -11,15 +11,15 @@ from django.db.models import Count, F, Value
 from django.db.models.functions import ExtractHour, ExtractIsoWeekDay, Least
 
 from accessapi.limits import JST
+from portal.base.timers.celery_app import enqueue_after_commit
 from portal.base.timers.clock import ClockTime, database_now
-from portal.base.timers.task_queue import enqueue_after_commit
-from portal.domain.mirror import sync_schedule
-from portal.domain.mirror.coverage import load_coverage
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import History, MirrorState
-from portal.webhooks.message_queue import PROCESS_TASK
+from portal.domain.events import MirrorKind
+from portal.domain.history.coverage import load_coverage
+from portal.domain.history.models import History
+from portal.domain.sync import schedule
+from portal.domain.sync.models import MirrorState
+from portal.webhooks.message_queue import PROCESS_TASK, UNNAMED_PREFIX
 from portal.webhooks.models import Notification, Webhook
-from portal.webhooks.parsing import UNNAMED_PREFIX
 from tenants.models import Tenant
 
 log = structlog.get_logger(__name__)
@@ -137,7 +137,7 @@ def _set_pace(state: MirrorState, webhook: Webhook) -> None:
         return
     MirrorState.objects.filter(pk=state.pk).update(every=every)
     if every is None:
-        sync_schedule.request_more(webhook.tenant, MirrorKind.HISTORIES)
+        schedule.request_more(webhook.tenant, MirrorKind.HISTORIES)
 
 
 def expected_messages(webhook: Webhook, since: datetime, until: datetime) -> float:

@@ -1,16 +1,15 @@
-"""Receive notifications: the request puts them into memory and is answered; one thread writes them to PostgreSQL.
-
-If messages are lost (the process is killed, the queue overflows), no record is lost: the log is also read regularly
-(docs/decisions/0060-read-the-log-after-a-notification.md). If the queue is full, the oldest bodies are dropped, but it
-stays known that the tenant was notified.
-"""
+"""Queue received notifications in memory; one thread parses them and writes them to PostgreSQL."""
 
 import atexit
+import hashlib
+import json
 import threading
 import time
+import zlib
 from collections import defaultdict, deque
-from collections.abc import Sequence
-from datetime import timedelta
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from itertools import islice
 from typing import Any, NamedTuple
 
 import structlog
@@ -18,13 +17,73 @@ from django.db import DatabaseError, InterfaceError, OperationalError, connectio
 from django.db.models import DateTimeField, ExpressionWrapper, F, Value
 from django.db.models.functions import Greatest, Least
 
+from accessapi.reading import read_json
+from accessapi.resources import histories
 from accessapi.webhook_format import WebhookFormat
-from portal.base.timers import task_queue
+from portal.base.timers import celery_app
 from portal.base.timers.clock import ClockTime
-from portal.domain.mirror.fields.values import as_json
+from portal.domain.history.records import remove_secrets
+from portal.domain.people.fields import as_json
 from portal.webhooks.models import Webhook
-from portal.webhooks.parsing import parse_message
 from tenants.scope import tenant_scope
+
+# The prefix of history_id for notifications that name no record.
+UNNAMED_PREFIX = "sha256 "
+# The most records that are read from a notification, and the most bytes that are unpacked.
+MAX_RECORDS, MAX_UNPACKED_BYTES = 1_000, 1024 * 1024
+_PACKED = b"\x1f\x8b"
+# The encoding of bodies that are in none of JSON's encodings.
+_OTHER_ENCODING = "cp932"
+
+
+class ParsedRecord(NamedTuple):
+    """A record that was read from a notification. `body` is {} if it names no record."""
+
+    history_id: str
+    at: datetime | None
+    body: dict[str, Any]
+
+
+def parse_message(raw: bytes, shape: WebhookFormat) -> Iterator[ParsedRecord]:
+    """Yield the records in a notification's body, in the service's `shape`: one or several.
+
+    Content without a record is yielded once, in addition to the records.
+    """
+    is_whole, found = True, 0
+    try:
+        for body in islice(shape.read_records(read_json(_decoded(raw))), MAX_RECORDS + 1):
+            found += 1
+            told = _parse_record(remove_secrets(body)) if found <= MAX_RECORDS else None
+            is_whole &= told is not None
+            if told is not None:
+                yield told
+    except (ValueError, zlib.error):  # includes all JSON and text errors
+        is_whole = False
+    if not is_whole or not found:
+        yield _without_record(raw)
+
+
+def _parse_record(body: Any) -> ParsedRecord | None:
+    try:
+        said = histories.WebhookMessage.model_validate(body)
+    except ValueError:
+        return None
+    return ParsedRecord(said.history_id, said.datetime, body)
+
+
+def _decoded(raw: bytes) -> bytes:
+    """Return a body unpacked and in UTF-8. Raises ValueError or zlib.error."""
+    if raw.startswith(_PACKED):
+        raw = zlib.decompressobj(wbits=31).decompress(raw, MAX_UNPACKED_BYTES)
+    try:
+        return raw.decode(json.detect_encoding(raw)).encode()
+    except UnicodeDecodeError:
+        return raw.decode(_OTHER_ENCODING).encode()
+
+
+def _without_record(raw: bytes) -> ParsedRecord:
+    return ParsedRecord(f"{UNNAMED_PREFIX}{hashlib.sha256(raw).hexdigest()}", None, {})
+
 
 log = structlog.get_logger(__name__)
 PROCESS_TASK = "portal.webhooks.tasks.process"
@@ -161,7 +220,7 @@ def _write(tenant_id: int, rows: list[tuple[Any, ...]], *, was_dropped: bool) ->
         log.exception("hooks_not_stored", tenant_id=tenant_id, rows=len(rows))
         due = _write_rows(tenant_id, [], was_dropped=True)
     if due:
-        task_queue.enqueue(PROCESS_TASK, [(tenant_id,)])
+        celery_app.enqueue(PROCESS_TASK, [(tenant_id,)])
 
 
 def _write_rows(tenant_id: int, rows: list[tuple[Any, ...]], *, was_dropped: bool) -> bool:

@@ -1,4 +1,7 @@
-"""Models of webhooks: a tenant's settings, and the notifications of the service."""
+"""Models of webhooks: a tenant's settings with their random tokens, and the notifications of the service."""
+
+import hashlib
+import secrets
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -98,3 +101,13 @@ class Notification(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.history_id}: {self.state}"
+
+
+def create_token() -> str:
+    """Return 43 random characters: the last part of an address, or a webhook secret (at most 64 characters)."""
+    return secrets.token_urlsafe(32)
+
+
+def digest_token(token: str) -> bytes:
+    """Return the digest by which an address is found, so that the token is not stored in plain text."""
+    return hashlib.sha256(token.encode()).digest()

@@ -7,25 +7,137 @@ from typing import Any
 
 from django.conf import settings as site
 from django.template.loader import render_to_string
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext, pgettext
 
 from portal.base.timers.clock import database_now
 from portal.base.ui import batching, live_updates
+from portal.base.ui.times import clock_tag, time_tag
 from portal.base.ui.url_lookup import url_in_tenant
-from portal.domain.intents.models import Intent
-from portal.domain.intents.states import UNDER_WAY, State
-from portal.domain.mirror.kinds import READ_INTERVALS, MirrorKind
-from portal.webhooks import actions, settings
+from portal.domain.events import READ_INTERVALS, MirrorKind
+from portal.domain.intents.models import UNDER_WAY, Intent, State
+from portal.domain.sync.models import MirrorState
+from portal.webhooks import actions, service_settings
 from portal.webhooks.actions import WebhookChange
 from portal.webhooks.forms import CategoriesForm
 from portal.webhooks.models import Notification, Webhook
-from portal.webhooks.settings import AddressOwner, ServiceSettings
-from portal.webhooks.words import log_status, status_of
+from portal.webhooks.service_settings import AddressOwner, ServiceSettings
 from tenants import vault
 from tenants.access import TenantRequest
 from tenants.connections.service_clients import current_connection
 from tenants.roles import Permission
+
+Working = Webhook.Working
+
+_HOUR = 3600
+
+
+@dataclass(frozen=True)
+class WebhookStatus:
+    """The first lines of the panel: a chip with sentences."""
+
+    chip: str
+    word: str
+    sentences: tuple[str, ...] = ()
+
+
+def status_of(row: Webhook) -> WebhookStatus:
+    """Return the status of notifications for a tenant's webhook."""
+    if not row.is_on:
+        return WebhookStatus("stopped", pgettext("webhook", "Off"), (_polling_text(),))
+    match row.working:
+        case Working.WORKING:
+            said = _without_empty(
+                _since_text(row), _last_message_text(row), _saved_calls_text(), _unnamed_text(row), _missed_text(row)
+            )
+            return WebhookStatus("connected", _("Working"), said)
+        case Working.SILENT:
+            return WebhookStatus(
+                "offline", _("Silent"), _without_empty(_silence_text(row), _polling_text(), _missed_text(row))
+            )
+        case Working.LOSSY:
+            return WebhookStatus(
+                "offline",
+                _("Losing notifications"),
+                _without_empty(_last_message_text(row), _missed_text(row), _polling_text()),
+            )
+        case _:
+            return WebhookStatus("waiting", _("Waiting for the first notification"), (_polling_text(),))
+
+
+def log_status(working: str, every: int | None) -> WebhookStatus:
+    """Return how the log gets new records, if it is read every `every` seconds (None: it cannot be read)."""
+    if working == Working.WORKING and every and every > READ_INTERVALS[MirrorKind.HISTORIES]:
+        return WebhookStatus("connected", _("Notified at once"))
+    checked = (_interval_text(every),) if every else ()
+    match working:
+        case Working.OFF:
+            return WebhookStatus("", "", checked)
+        case Working.WORKING:
+            return WebhookStatus("connected", _("Notified at once of some categories"), checked)
+        case Working.SILENT:
+            return WebhookStatus("offline", _("Notifications silent"), checked)
+        case Working.LOSSY:
+            return WebhookStatus("offline", _("Losing notifications"), checked)
+        case _:
+            return WebhookStatus("waiting", _("Waiting for the first notification"), checked)
+
+
+def _without_empty(*sentences: str) -> tuple[str, ...]:
+    return tuple(each for each in sentences if each)
+
+
+def _since_text(row: Webhook) -> str:
+    return format_html(_("Since {at}."), at=time_tag(row.working_at)) if row.working_at else ""
+
+
+def _last_message_text(row: Webhook) -> str:
+    return format_html(_("Last notification {at}."), at=clock_tag(row.heard_at)) if row.heard_at else ""
+
+
+def _silence_text(row: Webhook) -> str:
+    words = _("No notification since {at}, which is longer than usual here.")
+    return format_html(words, at=time_tag(row.heard_at)) if row.heard_at else ""
+
+
+def _polling_text() -> str:
+    return _interval_text(READ_INTERVALS[MirrorKind.HISTORIES])
+
+
+def _interval_text(every: int) -> str:
+    minutes = every // 60
+    return ngettext("The log is checked every minute.", "The log is checked every %(n)d minutes.", minutes) % {
+        "n": minutes
+    }
+
+
+def _saved_calls_text() -> str:
+    """Return a text about how many API calls per hour notifications save."""
+    every = MirrorState.objects.filter(kind=MirrorKind.HISTORIES).values_list("every", flat=True).first()
+    usual = _HOUR // READ_INTERVALS[MirrorKind.HISTORIES]
+    saved = usual - round(_HOUR / every) if every else 0
+    if saved <= 0:
+        return ""
+    return _("Saves about %(saved)d of %(usual)d API calls an hour for the log.") % {"saved": saved, "usual": usual}
+
+
+def _unnamed_text(row: Webhook) -> str:
+    words = _("Notifications do not name their record, so missing notifications cannot be detected.")
+    return words if row.names_no_record else ""
+
+
+def _missed_text(row: Webhook) -> str:
+    if not row.missed or not row.missed_at:
+        return ""
+    words = ngettext(
+        "{n} record came without a notification, last {at}.",
+        "{n} records came without a notification, last {at}.",
+        row.missed,
+    )
+    return format_html(words, n=row.missed, at=time_tag(row.missed_at))
+
 
 # How long a test waits for a notification. Its result is shown for `_SHOWN_FOR`.
 TEST_TIMEOUT = timedelta(minutes=5)
@@ -66,7 +178,7 @@ def live_context(request: TenantRequest) -> dict[str, Any]:
     """Return the data that is updated automatically, and its version."""
     row = Webhook.objects.first() or Webhook(tenant=request.tenant)
     if vault.is_unreadable(row):
-        settings.reset_credentials(row)  # not saved: shows what switching on would do
+        service_settings.reset_credentials(row)  # not saved: shows what switching on would do
     present, now = ServiceSettings.load(), database_now()
     intent = _latest_intent(now)
     told = {
@@ -91,7 +203,7 @@ def _compare_settings(row: Webhook, present: ServiceSettings | None, *, is_open:
     """Return both sides' settings with notes about differences. There are no notes while a request is open."""
     if present is None:
         return {"lines": [], "differs": False, "others": False}
-    lines = settings.compare(row, present)
+    lines = service_settings.compare(row, present)
     others = present.address_owner(row) is AddressOwner.OTHERS
     ours = row.is_on or present.address_owner(row) is AddressOwner.OURS
     return {
@@ -119,7 +231,7 @@ def draw_panel(request: TenantRequest) -> SafeString:
     context = told | {
         "form": refused or CategoriesForm(row, present),
         "may_manage": request.access.can(Permission.CONNECTION_MANAGE),
-        "is_reachable": settings.is_reachable(),
+        "is_reachable": service_settings.is_reachable(),
         "portal_url": site.PORTAL_URL,
         "renewals": _RENEWALS,
         "mark": actions.address_digest(present) if present is not None else "",
@@ -147,9 +259,9 @@ def audit_words(kept: Mapping[str, Any]) -> dict[str, str]:
     """Return the webhook's values from the audit log as text."""
     found = {}
     if "webhook_on" in kept:
-        found["webhook_on"] = settings.on_off_text(kept["webhook_on"])
+        found["webhook_on"] = service_settings.on_off_text(kept["webhook_on"])
     if "webhook_categories" in kept:
-        found["webhook_categories"] = settings.categories_text(kept["webhook_categories"])
+        found["webhook_categories"] = service_settings.categories_text(kept["webhook_categories"])
     return found
 
 

@@ -17,16 +17,16 @@ from accessapi.doors import DoorEvent
 from accessapi.resources.histories import History as ServiceHistory
 from portal.base.timers.clock import ClockTime, database_now
 from portal.base.timers.timer_registry import TaskWakeup
-from portal.domain.mirror import late_records, sync_schedule
-from portal.domain.mirror.kinds import READ_INTERVALS, MirrorKind
-from portal.domain.mirror.leases import has_calls_for_log
-from portal.domain.mirror.log_rows import insert_records
-from portal.domain.mirror.models import History, MirrorState
-from portal.domain.mirror.row_building import HistoryColumns, build_records, insert_records
+from portal.domain.events import READ_INTERVALS, MirrorKind
+from portal.domain.history import coverage
+from portal.domain.history.models import History
+from portal.domain.history.records import HistoryColumns, build_records, insert_records
+from portal.domain.sync import schedule
+from portal.domain.sync.models import MirrorState
+from portal.domain.sync.schedule import has_calls_for_log
 from portal.webhooks import health
-from portal.webhooks.message_queue import PROCESS_TASK
+from portal.webhooks.message_queue import PROCESS_TASK, UNNAMED_PREFIX
 from portal.webhooks.models import Notification, Webhook
-from portal.webhooks.parsing import UNNAMED_PREFIX
 from tenants.connections.service_clients import current_connection
 from tenants.models import Connection, Tenant
 
@@ -83,7 +83,7 @@ def _process(webhook: Webhook, state: MirrorState | None, now: datetime) -> date
         return now + GIVE_UP_UNREADABLE
     if state is not None:
         moments = _unread().filter(at__isnull=False).values_list("at", flat=True)[:BATCH_SIZE]
-        late_records.request_late_spans(state, filter(None, moments))
+        coverage.request_late_spans(state, filter(None, moments))
     again = _request_reading(webhook, connection, since, now)
     if webhook.asked_at == now:
         return again
@@ -116,7 +116,7 @@ def _request_reading(webhook: Webhook, connection: Connection, since: datetime, 
         pause = ALARM_PAUSE
     if webhook.asked_at is not None and now < webhook.asked_at + pause:
         return webhook.asked_at + pause
-    sync_schedule.request_reading_since(connection.tenant, MirrorKind.HISTORIES, since)
+    schedule.request_reading_since(connection.tenant, MirrorKind.HISTORIES, since)
     since_last = (now - webhook.asked_at).total_seconds() if webhook.asked_at is not None else float("inf")
     webhook.owed = int(max(0.0, webhook.owed - since_last)) + SECONDS_PER_READING
     usual = min(webhook.owed // SECONDS_PER_READING, SECONDS_PER_READING)

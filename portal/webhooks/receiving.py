@@ -1,19 +1,199 @@
-"""Receive the service's notifications. The answer is sent first, without session, sign-in or parsing."""
+"""Receive the service's notifications: find their tenant, check their signature, and answer."""
 
+import base64
+import hmac
+import re
+import secrets
+import threading
 import time
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 import structlog
 from django.contrib.auth.decorators import login_not_required
+from django.db import DatabaseError, connection
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.views.decorators.csrf import csrf_exempt
 
-from portal.webhooks.address_cache import LONG_WAIT_SECONDS, WAIT_SECONDS, AddressNotLoaded, WebhookAddress, addresses
+from accessapi.webhook_format import WebhookFormat
+from portal.base.timers.clock import ClockTime
 from portal.webhooks.message_queue import ReceivedMessage, queue
-from portal.webhooks.signing import is_signed
-from portal.webhooks.tokens import digest_token
+from portal.webhooks.models import Webhook, digest_token
+from tenants.scope import across_tenants
+from tenants.vault import VaultError
+
 
 log = structlog.get_logger(__name__)
+
+
+FRESH_SECONDS, MAX_AGE_SECONDS = 2.0, 600.0
+WAIT_SECONDS = 0.1
+# The wait before refusing a notification whose signature matches no known secret: there may be a newer one.
+LONG_WAIT_SECONDS = 3.0
+# Unknown addresses are cached, too, but the cache is limited: a flood of them causes only more queries.
+MAX_ADDRESSES = 5000
+
+
+class AddressNotLoaded(Exception):
+    """Raised when the database did not answer and the address is not in the cache."""
+
+
+@dataclass(frozen=True)
+class WebhookAddress:
+    """An address: its tenant (None if unknown), its secrets with their end (`time.monotonic`), and the format."""
+
+    tenant_id: int | None
+    keys: tuple[tuple[bytes, float], ...] = field(repr=False)
+    message_format: WebhookFormat
+    loaded_at: float
+
+    def secrets(self) -> list[bytes]:
+        """Return the secrets that are valid now."""
+        now = time.monotonic()
+        return [key for key, until in self.keys if now < until]
+
+
+class AddressCache:
+    """The cache of addresses in one process."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[bytes, WebhookAddress] = OrderedDict()
+        self._requested: dict[bytes, float] = {}  # with the time of the first request
+        self._change = threading.Condition()
+        self._thread: threading.Thread | None = None
+
+    def find(self, digest: bytes, wait_seconds: float) -> WebhookAddress:
+        """Return an address. If the entry is old, wait up to `wait_seconds` for a reload. Raises AddressNotLoaded."""
+        with self._change:
+            found = self._known.get(digest)
+        age = time.monotonic() - found.loaded_at if found is not None else MAX_AGE_SECONDS
+        if found is None or age >= MAX_AGE_SECONDS:
+            return self._load_now(digest)
+        return found if age < FRESH_SECONDS else self._wait_for_reload(digest, found, wait_seconds)
+
+    def _load_now(self, digest: bytes) -> WebhookAddress:
+        try:
+            found = load_addresses([digest])[digest]
+        except DatabaseError as error:
+            log.warning("hook_address_not_read", error=type(error).__name__)
+            raise AddressNotLoaded from None
+        with self._change:
+            self._store(digest, found)
+        return found
+
+    def _wait_for_reload(self, digest: bytes, known: WebhookAddress, patience: float) -> WebhookAddress:
+        """Wait for a reload. The first caller waits the full time; later callers wait until the same end."""
+        with self._change:
+            until = self._requested.setdefault(digest, time.monotonic()) + patience
+            self._start_thread()
+            self._change.notify_all()
+            self._change.wait_for(lambda: digest not in self._requested, max(until - time.monotonic(), 0))
+            return self._known.get(digest, known)
+
+    def _start_thread(self) -> None:
+        if self._thread is None or not self._thread.is_alive():
+            self._thread = threading.Thread(target=self._reload_forever, name="hook addresses", daemon=True)
+            self._thread.start()
+
+    def _reload_forever(self) -> None:
+        while True:
+            with self._change:
+                self._change.wait_for(lambda: self._requested)
+                digests = list(self._requested)
+            try:
+                found = load_addresses(digests)
+            except DatabaseError as error:
+                log.warning("hook_addresses_not_read", error=type(error).__name__)
+                connection.close()
+                time.sleep(1)
+                continue
+            with self._change:
+                for digest, address in found.items():
+                    self._store(digest, address)
+                    self._requested.pop(digest, None)
+                self._change.notify_all()
+
+    def _store(self, digest: bytes, found: WebhookAddress) -> None:
+        self._known[digest] = found
+        self._known.move_to_end(digest)
+        while len(self._known) > MAX_ADDRESSES:
+            self._known.popitem(last=False)
+
+
+def load_addresses(digests: Collection[bytes]) -> dict[bytes, WebhookAddress]:
+    """Load these addresses from the database, in one statement."""
+    asked_at = time.monotonic()
+    with across_tenants("a notification names its tenant by its address alone"):
+        rows = Webhook.objects_across_tenants.filter(Q(token_digest__in=digests) | Q(former_digest__in=digests))
+        found = dict.fromkeys(digests, _unknown_address(asked_at))
+        for row in rows.select_related("tenant__environment").annotate(now=ClockTime()):
+            address = _build_address(row, row.now, asked_at)
+            former = row.former_digest if _former_accepted_until(row, row.now, asked_at) > asked_at else None
+            for digest in (row.token_digest, former):
+                if digest is not None and bytes(digest) in found:
+                    found[bytes(digest)] = address
+    return found
+
+
+def _unknown_address(asked_at: float) -> WebhookAddress:
+    """Return an entry for an unknown address. Its notifications are read and compared like all others."""
+    keys = ((secrets.token_bytes(32), float("inf")),)
+    return WebhookAddress(None, keys, WebhookFormat(), asked_at)
+
+
+def _build_address(row: Webhook, now: datetime, asked_at: float) -> WebhookAddress:
+    keys = []
+    for name, until in (("secret", float("inf")), ("former_secret", _former_accepted_until(row, now, asked_at))):
+        try:
+            secret = getattr(row, name)
+        except VaultError as error:
+            log.error("hook_secret_not_opened", tenant_id=row.tenant_id, error=str(error))
+            continue
+        if secret:
+            keys.append((secret.encode(), until))
+    return WebhookAddress(row.tenant_id, tuple(keys), row.tenant.environment.catalogue.webhook, asked_at)
+
+
+def _former_accepted_until(row: Webhook, now: datetime, asked_at: float) -> float:
+    """Return until when the former secret and address are valid, by this process's clock; infinity if not known."""
+    return asked_at + (row.former_until - now).total_seconds() if row.former_until is not None else float("inf")
+
+
+addresses = AddressCache()
+
+_HEX_DIGEST = re.compile(r"[0-9a-fA-F]{64}")
+_BASE64_DIGEST = re.compile(r"[A-Za-z0-9+/_-]{43}=?")
+_SIGNATURE_NAME = re.compile(r"(?:sha256|hmac-sha256|v[0-9]{1,2}|s|sig|signature)=", re.IGNORECASE)
+_SIGNATURE_SEPARATOR = re.compile(r"[,;\s]+")
+_URL_SAFE_TO_USUAL = str.maketrans("-_", "+/")
+# The most entries of a list that are checked: each needs a comparison.
+MAX_SIGNATURES = 10
+
+
+def is_signed(body: bytes, signature: str, keys: Iterable[bytes]) -> bool:
+    """Check whether the body was signed with one of the keys. All are compared, in constant time."""
+    told = list(_digests(signature))
+    right = False
+    for key in keys:
+        digest = hmac.digest(key, body, "sha256")
+        for each in told:
+            right |= hmac.compare_digest(digest, each)
+    return right
+
+
+def _digests(signature: str) -> Iterator[bytes]:
+    """Yield the digests in a header."""
+    for entry in _SIGNATURE_SEPARATOR.split(signature.strip(), MAX_SIGNATURES)[:MAX_SIGNATURES]:
+        text = _SIGNATURE_NAME.sub("", entry, 1) if _SIGNATURE_NAME.match(entry) else entry
+        if _HEX_DIGEST.fullmatch(text):
+            yield bytes.fromhex(text)
+        elif _BASE64_DIGEST.fullmatch(text):
+            yield base64.b64decode(text.rstrip("=").translate(_URL_SAFE_TO_USUAL) + "=")
+
 
 MAX_BODY_BYTES = 256 * 1024
 _MAX_ID_LENGTH = 200

@@ -1,17 +1,116 @@
-"""Register the app's parts that other apps run or show."""
+"""Register the webhook's panels, its alert, and what happens after its requests and after notifications."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy as _
 
 from portal.base.timers import rounds, timer_registry
+from portal.base.timers.clock import database_now
 from portal.base.ui import batching, panels
+from portal.base.ui.times import local
+from portal.domain import events
 from portal.domain.alerts import kinds
+from portal.domain.alerts.kinds import AlertKind, Observation, RuleValues, tenants_having
+from portal.domain.alerts.models import Severity
+from portal.domain.budget.priorities import Priority
+from portal.domain.events import MirrorKind
 from portal.domain.intents import handlers
-from portal.domain.mirror import events
-from portal.domain.mirror.kinds import MirrorKind
-from portal.webhooks import panel, processing
-from portal.webhooks.actions import OPERATION, TARGET
-from portal.webhooks.alerts import SILENCE_ALERT
-from portal.webhooks.follow import apply_outcome, reconcile
-from portal.webhooks.models import Webhook
+from portal.domain.intents.handlers import Finding
+from portal.domain.intents.models import NOT_APPLIED, Intent, State
+from portal.domain.sync import schedule, single_reads, small_lists
+from portal.webhooks import health, panel, processing
+from portal.webhooks.actions import CHANGED_COLUMNS, OPERATION, TARGET
+from portal.webhooks.models import Webhook, digest_token
+from portal.webhooks.service_settings import categories_of
 from tenants.audit_log import changes
+from tenants.connections.service_clients import current_connection
+from tenants.models import Tenant
+from tenants.sentences import register_sentences
+
+register_sentences(
+    {
+        "webhook.on": gettext_lazy("Switch on the webhook"),
+        "webhook.off": gettext_lazy("Switch off the webhook"),
+        "webhook.categories": gettext_lazy("Change the webhook categories"),
+        "webhook.secret": gettext_lazy("Renew the webhook secret"),
+        "webhook.address": gettext_lazy("Renew the webhook address"),
+        "alert_kind.silence": gettext_lazy("Webhook silent"),
+        "webhook.leave": gettext_lazy("Webhook switched off in the portal alone"),
+        "webhook.test": gettext_lazy("Test of the webhook started"),
+        "webhook.reveal": gettext_lazy("Webhook address shown"),
+        "connection.webhook_secret_stored": gettext_lazy("Webhook secret stored"),
+        "connection.webhook_secret_removed": gettext_lazy("Webhook secret removed"),
+    }
+)
+
+
+def _find_silent_webhook(tenant: Tenant, values: RuleValues) -> Iterator[Observation]:
+    for row in Webhook.objects.filter(working=Webhook.Working.SILENT):
+        yield Observation("webhook", row.working_at or database_now())
+
+
+SILENCE_ALERT = AlertKind(
+    name="silence",
+    message=_("No notifications come from the service, though some were to be expected."),
+    severity=Severity.NOTE,
+    find_current=_find_silent_webhook,
+    tenants_to_check=tenants_having(lambda _rules: Webhook.reachable_objects.filter(working=Webhook.Working.SILENT)),
+)
+
+
+# How long notifications with the former signature may still be on their way.
+FORMER_ACCEPTED_FOR = timedelta(minutes=10)
+
+
+def apply_outcome(intent: Intent) -> None:
+    """Confirm the new values, or restore the old ones. While the outcome is uncertain, both are accepted."""
+    row = Webhook.objects.select_for_update().get()
+    now = database_now()
+    if intent.state == State.SUCCEEDED:
+        row.set_at = now
+        if row.former_until is None and (row.former_secret or row.former_digest):
+            row.former_until = now + FORMER_ACCEPTED_FOR
+        small_lists.save_webhook_settings(intent.body, now)
+    elif intent.state in NOT_APPLIED:
+        _restore_values(row, intent.snapshot)
+    row.save(update_fields=CHANGED_COLUMNS)
+    health.request_check(intent.tenant)
+    # Read the service's own settings, which may be different.
+    schedule.request_reading(intent.tenant, MirrorKind.TENANT, by=intent.by)
+
+
+def _restore_values(row: Webhook, was: dict[str, Any]) -> None:
+    for name, value in was.items():
+        setattr(row, name, value)
+    row.token_digest = digest_token(row.token)
+    row.former_digest = row.former_secret = row.former_until = None
+
+
+def reconcile(intent: Intent) -> Finding:
+    """Check whether the service has the requested values. A secret that it does not show proves nothing."""
+    at = database_now()
+    told = single_reads.read_tenant(current_connection(), Priority.PEOPLE, is_unshared=True).settings.webhook
+    wanted, was = intent.body, intent.snapshot or {}
+    seen: dict[str, Any] = {"read": f"{local(at):%Y-%m-%d %H:%M:%S}"}
+    if (told.is_invalid, told.url, _categories_in(told)) != (
+        wanted["is_invalid"],
+        wanted["url"],
+        _categories_in(wanted),
+    ):
+        return handlers.judge_absence(intent, at, seen)
+    if told.secret_token == wanted["secret_token"]:
+        return Finding(True, seen)
+    if told.secret_token == was.get("secret"):
+        return handlers.judge_absence(intent, at, seen)
+    return Finding(None if was.get("secret") != wanted["secret_token"] else True, seen)
+
+
+def _categories_in(settings: Any) -> set[str]:
+    return set(categories_of(settings if isinstance(settings, dict) else settings.model_dump()))
+
 
 kinds.register(SILENCE_ALERT)
 handlers.register(OPERATION, on_finished=apply_outcome, reconcile=reconcile)

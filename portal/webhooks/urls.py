@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from portal.webhooks import pages, receiving
+from portal.webhooks import receiving, views
 
 app_name = "hooks"
 # One address for each tenant.
@@ -10,8 +10,8 @@ urlpatterns = [path("<str:token>/", receiving.receive, name="receive")]
 
 # Below /t/<tenant>/connection/webhook/.
 settings_urls = [
-    path("", pages.now, name="now"),
-    path("test/", pages.test, name="test"),
-    path("reveal/", pages.reveal, name="reveal"),
-    path("<slug:what>/", pages.change, name="change"),
+    path("", views.now, name="now"),
+    path("test/", views.test, name="test"),
+    path("reveal/", views.reveal, name="reveal"),
+    path("<slug:what>/", views.change, name="change"),
 ]

@@ -6,7 +6,7 @@ Lists leave out the outcome. The page of the first entry shows it, and its row s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 
@@ -17,9 +17,29 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from tenants import sentences
-from tenants.audit_log import finding, names
+from tenants.audit_log import finding
 from tenants.audit_log.finding import ActPosition, ActSpan
 from tenants.models import AuditEntry, AuditKind
+
+# Returns names of people by the IDs of the entries that are about them. Makes one query, or none if no entry matches.
+NameFinder = Callable[[Sequence[AuditEntry]], Mapping[int, str]]
+_finders: list[NameFinder] = []
+
+
+def register_finder(finder: NameFinder) -> None:
+    """Register `finder` to find names for entries. Apps call it at start."""
+    if finder not in _finders:
+        _finders.append(finder)
+
+
+def fill_names(entries: Sequence[AuditEntry]) -> None:
+    """Set on each entry the name of the person it is about. An entry that cannot be decrypted keeps its sentence."""
+    readable = [entry for entry in entries if entry.is_readable]
+    for finder in _finders:
+        found = finder(readable)
+        for entry in entries:
+            entry.guest = found.get(entry.pk, entry.guest)
+
 
 PAGE_SIZE = 50
 _signer = Signer(salt="tenants.audit_log.cursor")
@@ -200,7 +220,7 @@ def _by_person(person: str) -> Q:
 def _complete(entries: list[AuditEntry]) -> list[AuditEntry]:
     """Add results of requests and names from other rows to the entries."""
     _fill_results(entries)
-    names.fill_names(entries)
+    fill_names(entries)
     return entries
 
 

@@ -11,11 +11,11 @@ from tenants import audit
 from tenants.access import Access
 from tenants.connections import call_results
 from tenants.connections.locks import exclusive
-from tenants.connections.oauth import oauth_of
 from tenants.connections.reissue import NotConnected
+from tenants.connections.service_clients import oauth_of
 from tenants.models import Connection
 from tenants.roles import Permission
-from tenants.wording import Sentence, coded_sentence
+from tenants.sentences import Sentence, coded_sentence
 
 
 class RevocationOutcome(StrEnum):

@@ -13,7 +13,7 @@ from accessapi.overrides import ErrorCodes, RefusalCause
 from tenants import audit
 from tenants.connections.locks import is_locked
 from tenants.models import Connection
-from tenants.wording import coded_sentence
+from tenants.sentences import coded_sentence
 
 State = Connection.State
 LICENCE = "licence"

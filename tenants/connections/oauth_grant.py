@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from django.db import IntegrityError, transaction
+from django.dispatch import Signal
 from django.utils import timezone
 
 from accessapi.errors import NotSent, OutcomeUnknown, Rejected, ServiceError, Unauthorised
@@ -20,19 +21,21 @@ from accessapi.reading import Answer
 from tenants import audit, vault
 from tenants.access import Access, access_to
 from tenants.connections import call_results
-from tenants.connections.oauth import oauth_of
-from tenants.connections.service_clients import try_token
+from tenants.connections.service_clients import oauth_of, try_token
 from tenants.models import Connection, OAuthState, Tenant, User
 from tenants.roles import Permission
 from tenants.scope import across_tenants, tenant_scope
-from tenants.signals import connected
-from tenants.wording import Sentence, coded_sentence
+from tenants.sentences import Sentence, coded_sentence
+
+# A tenant was connected or reconnected. Arguments: connection (tenants.models.Connection), first (bool).
+connected = Signal()
+
 
 LIFETIME = timedelta(minutes=10)
 
 
 class GrantRefused(Exception):
-    """A callback that connects nothing. `reason` is one of `tenants.connections.texts.REFUSALS`.
+    """A callback that connects nothing. `reason` is one of `tenants.connections.words.REFUSALS`.
 
     `tenant` is set only if the state matched.
     """

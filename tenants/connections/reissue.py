@@ -17,10 +17,9 @@ from accessapi.errors import Forbidden, NotSent, OutcomeUnknown, Rejected, Servi
 from tenants import audit
 from tenants.connections import call_results
 from tenants.connections.locks import exclusive
-from tenants.connections.oauth import oauth_of
-from tenants.connections.service_clients import try_token
+from tenants.connections.service_clients import oauth_of, try_token
 from tenants.models import Connection, SupportSession, User
-from tenants.wording import Sentence, coded_sentence
+from tenants.sentences import Sentence, coded_sentence
 
 State = Connection.State
 

@@ -8,11 +8,12 @@ import structlog
 
 from accessapi.client import Client, Gate, Observe, RateHeaders
 from accessapi.errors import ServiceError
+from accessapi.oauth import OAuth
 from accessapi.operations import Operation
 from accessapi.reading import Answer
-from tenants.compiled_queries import CompiledQuery
 from tenants.connections import call_results
 from tenants.models import Connection, ServiceEnvironment, current_tenant
+from tenants.postgresql.compiled_queries import CompiledQuery
 from tenants.vault import VaultError
 
 log = structlog.get_logger(__name__)
@@ -91,3 +92,17 @@ def try_token(environment: ServiceEnvironment, token: str) -> Answer:
     client = Client(base_url=environment.base_url, catalogue=environment.catalogue, token=lambda: token)
     with client:
         return client.call("get_tenant", fresh=True)
+
+
+def oauth_of(environment: ServiceEnvironment) -> OAuth:
+    """Return the OAuth endpoints of an environment.
+
+    Each environment has one redirect URI: `{PORTAL_URL}/oauth/<environment>/callback/`.
+    """
+    return OAuth(
+        base_url=environment.base_url,
+        client_id=environment.client_id,
+        client_secret=environment.client_secret,
+        redirect_uri=environment.redirect_uri,
+        catalogue=environment.catalogue,
+    )

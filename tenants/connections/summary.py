@@ -10,8 +10,8 @@ from django.utils.functional import Promise
 
 from accessapi.operations import Operation
 from tenants import vault
-from tenants.connections import texts
-from tenants.connections.titles import title_of
+from tenants.connections import words
+from tenants.connections.words import title_of
 from tenants.models import Connection
 
 LazyText = str | Promise
@@ -58,18 +58,18 @@ def describe_operations(operations: Iterable[Operation]) -> Iterator[tuple[Opera
     for operation in operations:
         condition = "licence" if operation.needs_licence else operation.contract or ""
         name = title_of(operation.name, operation.title)
-        yield operation, name, texts.CONTRACTS.get(condition, condition), texts.PROVENANCE[operation.provenance]
+        yield operation, name, words.CONTRACTS.get(condition, condition), words.PROVENANCE[operation.provenance]
 
 
 def summary_of(connection: Connection) -> ConnectionSummary:
     catalogue = list(connection.tenant.environment.catalogue)
     scopes = sorted({operation.scope for operation in catalogue if operation.scope})
-    contracts = list(texts.CONTRACTS)
+    contracts = list(words.CONTRACTS)
     return ConnectionSummary(
         has_lost_secrets=vault.is_unreadable(connection),
         has_lost_client=vault.is_unreadable(connection.tenant.environment),
-        reason=texts.STATE_REASONS.get(connection.state_reason, connection.state_reason),
-        last_reissue=texts.OUTCOMES.get(connection.reissue_outcome, ""),  # type: ignore[call-overload]  # a ReissueOutcome or empty
+        reason=words.STATE_REASONS.get(connection.state_reason, connection.state_reason),
+        last_reissue=words.OUTCOMES.get(connection.reissue_outcome, ""),  # type: ignore[call-overload]  # a ReissueOutcome or empty
         last_call=title_of(connection.last_call_operation),
         scopes=tuple(
             Capability(
@@ -83,7 +83,7 @@ def summary_of(connection: Connection) -> ConnectionSummary:
         contracts=tuple(
             Capability(
                 name=name,
-                title=texts.CONTRACTS[name],
+                title=words.CONTRACTS[name],
                 operations=tuple(
                     title_of(each.name, each.title)
                     for each in catalogue

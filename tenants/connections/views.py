@@ -13,7 +13,7 @@ from django.utils.translation import pgettext
 
 from tenants.access import Access, SignedInRequest, TenantRequest, tenant_view
 from tenants.audit import latest_on_target
-from tenants.connections import actions, oauth_grant, texts
+from tenants.connections import actions, oauth_grant, words
 from tenants.connections.forms import LicenceKeyForm
 from tenants.connections.locks import ConnectionBusy
 from tenants.connections.reissue import NotConnected, ReissueOutcome, reissue
@@ -62,7 +62,7 @@ def reissue_token(request: TenantRequest) -> HttpResponse:
         messages.error(request, _("Someone else is changing the connection. Nothing was done. Try again."))
     else:
         say = messages.success if result.outcome in SUCCESSFUL_REISSUES else messages.error
-        say(request, texts.OUTCOMES[result.outcome])
+        say(request, words.OUTCOMES[result.outcome])
     return redirect("connection:index", request.tenant.slug)
 
 
@@ -79,7 +79,7 @@ def revoke(request: TenantRequest) -> HttpResponse:
         messages.error(request, _("Someone else is changing the connection. Nothing was done. Try again."))
     else:
         say = messages.success if outcome is actions.RevocationOutcome.DONE else messages.error
-        say(request, texts.REVOCATIONS[outcome])
+        say(request, words.REVOCATIONS[outcome])
     return redirect("connection:index", request.tenant.slug)
 
 
@@ -132,7 +132,7 @@ def callback(request: SignedInRequest, environment: str) -> HttpResponse:
         connection = oauth_grant.complete(came_back)
     except oauth_grant.GrantRefused as refusal:
         context = {
-            "text": texts.REFUSALS[refusal.reason],
+            "text": words.REFUSALS[refusal.reason],
             "tenant": refusal.tenant,
             "detail": refusal.detail[:60],
         }

@@ -8,9 +8,9 @@ from django.conf import settings
 from django.db import migrations, models
 
 import tenants.roles
+import tenants.sentences
 import tenants.vault
-import tenants.wording
-from tenants.rls import EnableRowSecurity
+from tenants.postgresql.row_security import EnableRowSecurity
 
 # The one change that is let through: the same secrets under another key (tenants.key_rotation).
 APPEND_ONLY = """
@@ -395,7 +395,7 @@ class Migration(migrations.Migration):
                 ("address", models.GenericIPAddressField(null=True)),
                 ("action", models.CharField(max_length=60)),
                 ("target", models.CharField(blank=True, default="", max_length=200)),
-                ("summary", tenants.wording.SentenceField(blank=True, default="")),
+                ("summary", tenants.sentences.SentenceField(blank=True, default="")),
                 ("before", tenants.vault.EncryptedJSON(null=True)),
                 ("after", tenants.vault.EncryptedJSON(null=True)),
                 ("intent_id", models.CharField(blank=True, default="", max_length=40)),

@@ -7,7 +7,7 @@ from django.db import migrations, models
 from django.db.models.functions import Now
 
 import tenants.vault
-from tenants.rls import EnableRowSecurity
+from tenants.postgresql.row_security import EnableRowSecurity
 
 # What an entry is filed by, as `tenants/audit_log/queries.py` reads it.
 _FILE = """

@@ -12,8 +12,8 @@ from django.utils.safestring import SafeString
 from tenants import sentences, vault
 from tenants.models.base import TenantModel
 from tenants.models.people import SupportSession
+from tenants.sentences import Sentence, SentenceField, render
 from tenants.vault import EncryptedJSON
-from tenants.wording import Sentence, SentenceField, render
 
 
 class AuditKind(TenantModel):

@@ -19,7 +19,7 @@ from django.dispatch import Signal
 from django.http import HttpRequest
 
 from tenants import client_addresses, mails
-from tenants.browsers import describe_browser
+from tenants.client_addresses import describe_browser
 from tenants.models import AccountEvent, User
 from tenants.staff.throttle import SignInLimit
 

@@ -21,7 +21,7 @@ from tenants.access import Access, access_to
 from tenants.models import Invitation, Staff, SupportSession, Tenant, User
 from tenants.roles import Owner, Permission
 from tenants.scope import across_tenants, tenant_scope
-from tenants.wording import Sentence, coded_sentence
+from tenants.sentences import Sentence, coded_sentence
 
 LIFETIME = timedelta(days=7)
 

@@ -10,8 +10,8 @@ from django.contrib.sessions.backends import db
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
-from tenants.compiled_queries import CompiledQuery
 from tenants.models import User
+from tenants.postgresql.compiled_queries import CompiledQuery
 
 _session = CompiledQuery[Session](lambda key: Session.objects.filter(session_key=key), key="")
 _user = CompiledQuery[User](lambda user: User.objects.filter(pk=user), user=0)

@@ -1,11 +1,11 @@
 from django.urls import path
 
-from tenants.staff import history, views
+from tenants.staff import account, views
 
 app_name = "staff"
 urlpatterns = [
     path("", views.index, name="index"),
-    path("sign-ins/", history.staff_sign_ins, name="sign_ins"),
+    path("sign-ins/", account.staff_sign_ins, name="sign_ins"),
     path("invite/", views.invite, name="invite"),
     path("invitations/<int:pk>/revoke/", views.uninvite, name="uninvite"),
     path("<int:pk>/role/", views.change_role, name="change_role"),

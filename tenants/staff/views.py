@@ -14,8 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
 from tenants import roles
-from tenants.access import Access, TenantRequest, tenant_view
-from tenants.landing import first_page_of
+from tenants.access import Access, TenantRequest, first_page_of, tenant_view
 from tenants.models import Invitation, Staff, SupportSession, User
 from tenants.roles import Permission
 from tenants.staff import actions

@@ -13,7 +13,7 @@ from tenants.access import Access
 from tenants.models import SupportSession, Tenant, User
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
-from tenants.wording import Sentence, coded_sentence
+from tenants.sentences import Sentence, coded_sentence
 
 SESSION_MINUTES = (15, 30, 60, 120)
 

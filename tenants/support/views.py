@@ -1,20 +1,67 @@
-"""The platform's start page, and pages to start, end or refuse support sessions."""
+"""The platform's list of tenants, and pages to start, end or refuse support sessions."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from django import forms
 from django.contrib import messages
+from django.db.models import Q
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext, gettext_lazy
 from django.utils.translation import gettext as _
 
 from tenants import roles
-from tenants.access import SignedInRequest, TenantRequest, platform_view, tenant_view
-from tenants.landing import first_page_of
-from tenants.models import SupportSession, Tenant
+from tenants.access import SignedInRequest, TenantRequest, first_page_of, platform_view, tenant_view
+from tenants.models import Connection, SupportSession, Tenant, User
 from tenants.roles import PLATFORM_ROLES, Permission
+from tenants.scope import across_tenants
 from tenants.support import actions
-from tenants.support.forms import EnterForm
-from tenants.support.tenant_list import list_tenants
+from tenants.support.actions import SESSION_MINUTES
+
+MAX_TENANTS = 200
+
+
+@dataclass(frozen=True)
+class TenantRow:
+    """One tenant: its connection, and the reader's own open support session there."""
+
+    tenant: Tenant
+    connection: Connection | None
+    session: SupportSession | None
+
+
+def list_tenants(user: User, text: str = "") -> list[TenantRow]:
+    """Return at most 200 tenants by name, lost connections first; `text` filters by name or address."""
+    tenants = Tenant.objects.select_related("environment").order_by("name", "pk")
+    if text:
+        tenants = tenants.filter(Q(name__icontains=text) | Q(slug__icontains=text))
+    with across_tenants("the board shows every tenant's connection to platform staff"):
+        connections = {row.tenant_id: row for row in Connection.objects_across_tenants.defer("service_settings")}
+        own = SupportSession.objects_across_tenants.filter(user=user, ended_at=None)
+        sessions = {session.tenant_id: session for session in own if session.is_open}
+    rows = [TenantRow(tenant, connections.get(tenant.pk), sessions.get(tenant.pk)) for tenant in tenants]
+    broken = Connection.State.BROKEN
+    rows.sort(key=lambda row: row.connection is None or row.connection.state != broken)
+    return rows[:MAX_TENANTS]
+
+
+def _limits() -> list[tuple[int, str]]:
+    # Translated for each form: a lazy text would fix its value in the language of that moment.
+    return [(n, gettext("%d minutes") % n) for n in SESSION_MINUTES]
+
+
+class EnterForm(forms.Form):
+    """The reason and length of a support session."""
+
+    reason = forms.CharField(
+        label=gettext_lazy("Reason"),
+        max_length=200,
+        help_text=gettext_lazy("The tenant's owner sees this. Include a ticket number if you have one."),
+    )
+    minutes = forms.TypedChoiceField(label=gettext_lazy("Time limit"), coerce=int, initial=30, choices=_limits)
+
 
 PLATFORM_ROLE_NAMES = [role.name for role in PLATFORM_ROLES]
 

@@ -8,10 +8,10 @@ from datetime import timedelta
 import pytest
 
 from portal.domain.budget import ledger
+from portal.domain.budget.gauges import CountedCall
 from portal.domain.budget.models import Gauge
 from portal.domain.budget.priorities import Priority
 from portal.domain.budget.quota import quota_of
-from portal.domain.budget.rate_headers import CountedCall
 from tenants.scope import tenant_scope
 from tests.support.waiting import until
 

@@ -15,24 +15,25 @@ from django.utils import timezone
 from portal.base.timers.clock import database_now
 from portal.domain.budget.ledger import BudgetExhausted
 from portal.domain.budget.priorities import Priority
+from portal.domain.events import MirrorKind
 from portal.domain.intents import tracking
 from portal.domain.intents.actions import submit
-from portal.domain.intents.models import Intent
+from portal.domain.intents.models import Intent, State
 from portal.domain.intents.recording import Command
-from portal.domain.intents.states import State
-from portal.domain.mirror import single_reads, sync_schedule, tasks
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import Area, Group, Key, KeyBox, Member, MirrorState
+from portal.domain.people.models import Group, Member
+from portal.domain.places.models import Area, Key, KeyBox
+from portal.domain.sync import schedule, single_reads, tasks
+from portal.domain.sync.models import MirrorState
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
 from tests.support.changes import ChangesDesk
 from tests.support.desk import GuestDesk, fields_of, said
 from tests.support.doors import door, real_doors
-from tests.support.dwelling import House
-from tests.support.elsewhere import Elsewhere
 from tests.support.images import jpeg
 from tests.support.members import MembersDesk
 from tests.support.places import fresh_nonce, make_place, place_elsewhere
+from tests.support.sandbox_building import House
+from tests.support.second_service import Elsewhere
 
 
 @pytest.fixture
@@ -137,7 +138,7 @@ def test_who_has_a_key_is_known_by_other_words_of_the_log(place):
         for act in ("take", "return"):
             time.sleep(1.01 - time.time() % 1)  # the log has whole seconds, and no person does both within one
             assert house.key(act, unit, "CARD1")["admitted"] is True
-            sync_schedule.schedule_all(place.tenant)
+            schedule.schedule_all(place.tenant)
             MirrorState.objects.filter(kind=MirrorKind.HISTORIES).update(due_at=database_now())
             tasks.read_due()
             key = Key.objects.get(key_box__key_device_id=box["key_device_id"], unit_no=unit)

@@ -18,9 +18,9 @@ from tests.contract import cases_physical, credentials, lab, requests
 from tests.contract.lab import Lab
 from tests.contract.report import Report, Verdict
 from tests.contract.runner import EVERYTHING, run
-from tests.support import elsewhere
+from tests.support import second_service
 from tests.support.effort import one_in
-from tests.support.elsewhere import CONTRACTS, FLAWS, Elsewhere
+from tests.support.second_service import CONTRACTS, FLAWS, Elsewhere
 
 ROOT = Path(__file__).parents[2]
 
@@ -44,7 +44,7 @@ class LeapingTime:
 @pytest.fixture(autouse=True)
 def leaping(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = LeapingTime()
-    for module in (cases_physical, lab, requests, elsewhere.requests):
+    for module in (cases_physical, lab, requests, second_service.requests):
         monkeypatch.setattr(module, "time", clock)
 
 

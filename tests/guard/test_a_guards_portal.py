@@ -5,7 +5,7 @@ import re
 import pytest
 from django.utils import timezone
 
-from portal.domain.mirror.models import PassController
+from portal.domain.places.models import PassController
 from portal.domain.visits.models import Visit
 from tenants.scope import tenant_scope
 from tests.support.doors import shows

@@ -10,12 +10,12 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from portal.domain import events
 from portal.domain.alerts import detection
 from portal.domain.alerts.kinds import KINDS
 from portal.domain.alerts.models import Alert, Rule, Watch
-from portal.domain.mirror import events
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import PassController
+from portal.domain.events import MirrorKind
+from portal.domain.places.models import PassController
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
 from tests.support.log import happened, loaded, record

@@ -8,9 +8,9 @@ from django.urls import reverse
 from django.utils import timezone
 from playwright.sync_api import expect
 
+from portal.domain import events
 from portal.domain.alerts.models import Watch
-from portal.domain.mirror import events
-from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.events import MirrorKind
 from tenants.scope import tenant_scope
 from tests.support.log import happened, loaded, record
 from tests.support.waiting import until

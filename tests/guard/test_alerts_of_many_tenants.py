@@ -12,7 +12,7 @@ from portal.domain.alerts import detection
 from portal.domain.alerts.kinds import KINDS
 from portal.domain.alerts.models import Alert, Rule, Severity, Watch
 from portal.domain.budget.models import Gauge
-from portal.domain.mirror.models import DoorState, Key, KeyBox, KeyState, PassController
+from portal.domain.places.models import DoorState, Key, KeyBox, KeyState, PassController
 from portal.evidence.models import Incident, Item
 from portal.webhooks.models import Webhook
 from tenants.models import Connection, Tenant, User

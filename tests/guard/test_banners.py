@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from portal.base.timers.clock import database_now
 from portal.domain.alerts import detection
-from portal.domain.mirror.models import PassController
+from portal.domain.places.models import PassController
 from tenants.scope import tenant_scope
 from tests.support.desk import said
 from tests.support.doors import shows

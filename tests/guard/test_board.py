@@ -15,8 +15,8 @@ from portal.devices import status_reading
 from portal.devices.models import BoardSight
 from portal.domain.budget import ledger
 from portal.domain.budget.priorities import MAX_SHARE_FOR_WATCHED, Priority
-from portal.domain.mirror.door_states import USUAL_INTERVAL
-from portal.domain.mirror.models import Area, PassController
+from portal.domain.places.door_states import USUAL_INTERVAL
+from portal.domain.places.models import Area, PassController
 from tenants.scope import tenant_scope
 from tests.support.doors import door, read_due, real_doors, shows
 from tests.support.log import happened, loaded, record

@@ -9,9 +9,8 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from portal.domain.intents.models import Intent
-from portal.domain.intents.states import PHYSICAL_SECONDS
-from portal.domain.mirror.models import PassController
+from portal.domain.intents.models import PHYSICAL_SECONDS, Intent
+from portal.domain.places.models import PassController
 from tenants import pending_commands
 from tenants.models import AuditEntry, Staff
 from tenants.scope import tenant_scope

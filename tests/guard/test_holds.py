@@ -8,15 +8,14 @@ import pytest
 from django.utils import timezone
 
 from portal.base.timers.clock import ClockTime, database_now
-from portal.devices import actions, hold_ends, holds
+from portal.devices import actions, holds
 from portal.devices.actions import DoorCommand
 from portal.devices.models import Hold
 from portal.domain.intents import sending, tracking
-from portal.domain.intents.due_intents import settle_abandoned
-from portal.domain.intents.models import Intent
+from portal.domain.intents.models import Intent, Reason, State
 from portal.domain.intents.nonces import Nonce, NotSubmitted
-from portal.domain.intents.states import Reason, State
-from portal.domain.mirror.models import PassController
+from portal.domain.intents.tasks import settle_abandoned
+from portal.domain.places.models import PassController
 from tenants.audit import PORTAL_ACTOR
 from tenants.models import AuditEntry, Staff
 from tenants.scope import tenant_scope
@@ -89,7 +88,7 @@ def test_a_hold_says_until_when_and_by_whom_on_every_page(one, guard):
     row = hold(one)
     assert timedelta(minutes=59) < row.until - timezone.now() <= timedelta(hours=1)
     assert row.state == Hold.State.STANDING
-    at = hold_ends.times.local(row.until)
+    at = holds.times.local(row.until)
     banner = guard.get(f"/t/{one.tenant.slug}/devices/").content.decode()
     assert "倉庫 入口 is held unlocked." in banner
     assert f"{at:%H:%M} by {row.by}." in banner
@@ -229,15 +228,15 @@ def test_only_who_says_so_holds_a_door_without_an_end(one, guard):
 
 
 def test_six_in_the_evening_is_offered_until_six(one):
-    noon = hold_ends.times.local(timezone.now()).replace(hour=12)
-    with mock.patch.object(hold_ends, "database_now", return_value=noon):
-        assert hold_ends.HoldEnd.EVENING in hold_ends.available_ends()
-        assert hold_ends.chosen_end("evening", "").hour == 18
-        assert (hold_ends.chosen_end("moment", f"{noon:%Y-%m-%d}T23:00") - noon) < hold_ends.LONGEST_HOLD
-    with mock.patch.object(hold_ends, "database_now", return_value=noon.replace(hour=19)):
-        assert hold_ends.HoldEnd.EVENING not in hold_ends.available_ends()
+    noon = holds.times.local(timezone.now()).replace(hour=12)
+    with mock.patch.object(holds, "database_now", return_value=noon):
+        assert holds.HoldEnd.EVENING in holds.available_ends()
+        assert holds.chosen_end("evening", "").hour == 18
+        assert (holds.chosen_end("moment", f"{noon:%Y-%m-%d}T23:00") - noon) < holds.LONGEST_HOLD
+    with mock.patch.object(holds, "database_now", return_value=noon.replace(hour=19)):
+        assert holds.HoldEnd.EVENING not in holds.available_ends()
         with pytest.raises(NotSubmitted):
-            hold_ends.chosen_end("evening", "")
+            holds.chosen_end("evening", "")
 
 
 def test_the_newest_command_says_which_record_proves_it(one, guard):

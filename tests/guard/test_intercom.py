@@ -7,10 +7,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from portal.domain.cameras.models import Camera, CameraUsage, Picture
+from portal.domain.events import MirrorKind
 from portal.domain.intents import nonces
 from portal.domain.intents.models import Intent
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import MirrorState, PassController
+from portal.domain.places.models import PassController
+from portal.domain.sync.models import MirrorState
 from portal.domain.visits.models import Stage, Visit
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope

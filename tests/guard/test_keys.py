@@ -12,10 +12,10 @@ from portal.base.timers.clock import database_now
 from portal.domain.alerts import detection
 from portal.domain.alerts.models import Alert
 from portal.domain.intents import sending, tracking
-from portal.domain.intents.models import Intent
-from portal.domain.intents.states import State
-from portal.domain.mirror.models import KeyBox, Member
-from portal.keys import status_reading
+from portal.domain.intents.models import Intent, State
+from portal.domain.people.models import Member
+from portal.domain.places.models import KeyBox
+from portal.keys import tasks
 from tenants.models import Connection
 from tenants.scope import tenant_scope
 from tests.support.desk import said
@@ -212,7 +212,7 @@ def test_a_due_box_is_read_within_budget_and_only_once(one):
     real = one.sandbox.api("GET", "/v1/devices/keys", token=one.service.token).json()["key_devices"][0]
     with tenant_scope(one.tenant):
         KeyBox.objects.filter(key_device_id="K1").update(key_device_id=real["key_device_id"], units=real["units"])
-        assert (status_reading.read_due_boxes(), status_reading.read_due_boxes()) == (1, 0)
+        assert (tasks.read_due_boxes(), tasks.read_due_boxes()) == (1, 0)
     assert key(one, "01", real["key_device_id"]).read_at is not None
 
 
@@ -223,7 +223,7 @@ def test_where_the_contract_lacks_key_boxes_one_is_asked_now_and_then(make):
     with tenant_scope(house.tenant):
         Connection.objects.update(contracts_refused=["key_box"])
         before = len(house.sandbox.calls(house.service.tenant_id, 28))
-        assert [status_reading.read_due_boxes() for _ in range(3)] == [0, 0, 0]
+        assert [tasks.read_due_boxes() for _ in range(3)] == [0, 0, 0]
         assert len(house.sandbox.calls(house.service.tenant_id, 28)) == before + 1
         assert KeyBox.objects.filter(look_at__gt=database_now()).count() == 3
 
@@ -246,7 +246,7 @@ def test_other_words_for_keys_are_known_by_the_overrides(one):
 
 def test_the_record_of_a_command_is_that_of_the_key_it_was_for(one, guard):
     """Check that a record is matched with its command by the key's number, with two keys of one box."""
-    from portal.domain.log import request_matching
+    from portal.domain.history import request_matching
 
     def asked(unit):
         return Intent(path={"key_device_id": "K1"}, body={"targets": [unit]})

@@ -8,9 +8,9 @@ from accessapi.doors import DoorEvent
 from portal.base.timers.clock import database_now
 from portal.devices import status_reading
 from portal.domain.cameras.models import Camera
-from portal.domain.mirror import door_states
-from portal.domain.mirror.models import PassController
-from portal.keys import status_reading as reading_of_keys
+from portal.domain.places import door_states
+from portal.domain.places.models import PassController
+from portal.keys import tasks as reading_of_keys
 from portal.lockdown.models import Kind, Lockdown, LockdownDoor, Scope, State
 from portal.plans.models import FloorPlan, Placed, Placement
 from tenants.scope import across_tenants, tenant_scope

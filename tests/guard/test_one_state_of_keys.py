@@ -9,9 +9,10 @@ from PIL import Image
 
 from portal.base.timers.clock import database_now
 from portal.domain.cameras.models import Camera, Picture
-from portal.domain.mirror.models import Guest, PassController
+from portal.domain.people.models import Guest
+from portal.domain.places.models import PassController
 from portal.plans.models import FloorPlan, Placed, Placement
-from portal.reports.kinds import activities
+from portal.reports import activity_reports
 from tenants.scope import tenant_scope
 from tests.receptionist.desk import visit
 from tests.support.keys import key_box, reads, tells
@@ -64,7 +65,7 @@ def reported(place):
     """Return the state of the key in a report created now."""
     report = SimpleNamespace(tenant=place.tenant, until=database_now())
     with tenant_scope(place.tenant):
-        lines = [cells for _sheet, cells in activities.keys(report).lines]
+        lines = [cells for _sheet, cells in activity_reports.keys(report).lines]
     return next(cells[2] for cells in lines if cells[1] == "正面玄関 予備")
 
 

@@ -7,8 +7,9 @@ import pytest
 from django.utils import timezone
 
 from portal.domain.alerts import detection
-from portal.domain.mirror.models import Member, PassController
-from portal.domain.presence import hourly_counts, passages
+from portal.domain.people.models import Member
+from portal.domain.places.models import PassController
+from portal.domain.presence import passages
 from portal.domain.visits.models import Visit
 from tenants.models import SupportSession, User
 from tenants.scope import tenant_scope
@@ -38,7 +39,7 @@ def house(place):
     loaded(place)
     with tenant_scope(place.tenant):
         passages.save_new_passages(place.tenant, histories=rows)
-        hourly_counts.count_new_passages(place.tenant, histories=rows)
+        passages.count_new_passages(place.tenant, histories=rows)
         detection.check_tenant()
     return place
 

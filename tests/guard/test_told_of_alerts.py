@@ -12,15 +12,15 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accessapi import transport
+from portal.domain import events
 from portal.domain.alerts.models import Alert, Watch
-from portal.domain.mirror import events
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.notifications import networks, sending
+from portal.domain.events import MirrorKind
+from portal.domain.notifications import posting, sending
 from portal.domain.notifications.models import Telling, WebAddress
 from portal.site import env
 from tenants.models import AuditEntry, Staff
 from tenants.scope import tenant_scope
-from tests.support.chat import Chat
+from tests.support.chat_server import Chat
 from tests.support.log import happened, loaded, record
 from tests.support.members import said
 
@@ -309,7 +309,7 @@ class TestNoWayInto:
     @pytest.mark.parametrize("port", [22, 80, 8443])
     def test_another_port_than_that_of_https(self, one, manager, settings, port):
         settings.ALERT_NETWORKS = ()
-        assert not networks.may_reach("8.8.8.8", port)
+        assert not posting.may_reach("8.8.8.8", port)
         assert "Alerts are sent to port 443 only." in said(add(one, manager, f"https://chat.example.test:{port}/x"))
         with tenant_scope(one.tenant):
             assert not WebAddress.objects.exists()
@@ -366,7 +366,7 @@ class TestNoWayInto:
 
         add(one, manager, chat.url("chat.example.test"))
         settings.ALERT_NETWORKS = ()
-        monkeypatch.setattr(networks, "HTTPS_PORT", chat.port)
+        monkeypatch.setattr(posting, "HTTPS_PORT", chat.port)
         happen(one)
         monkeypatch.setattr(socket, "getaddrinfo", anew)
         monkeypatch.setattr(socket, "create_connection", noted)

@@ -5,9 +5,9 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from portal.devices.board import URGENT_SPACE, WALL_ROOM
 from portal.devices.models import BoardSight
-from portal.devices.wall import URGENT_SPACE, WALL_ROOM
-from portal.domain.mirror.models import PassController
+from portal.domain.places.models import PassController
 from tenants.scope import tenant_scope
 from tests.support.desk import said
 from tests.support.doors import shows

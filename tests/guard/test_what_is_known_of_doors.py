@@ -7,14 +7,13 @@ import pytest
 
 from accessapi.doors import DoorEvent
 from portal.base.timers.clock import database_now
-from portal.devices import follow
+from portal.devices import signals
 from portal.domain.alerts.models import Alert
 from portal.domain.intents.actions import submit
-from portal.domain.intents.models import Intent
+from portal.domain.intents.models import Intent, Reason, State
 from portal.domain.intents.recording import Command
-from portal.domain.intents.states import Reason, State
-from portal.domain.mirror import door_states as known
-from portal.domain.mirror.models import PassController
+from portal.domain.places import door_states as known
+from portal.domain.places.models import PassController
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
 from tests.support.doors import calls_of_devices, door, hear, moved, read_due, real_doors, shows
@@ -196,14 +195,14 @@ def command(place, control, **end):
 def test_a_hold_from_here_is_told_at_once_and_outlives_a_day(one, guard):
     shows(one, "D", ago=100_000)
     with tenant_scope(one.tenant):
-        follow.on_command_finished(command(one, "cont_unlock", state=State.SUCCEEDED))
+        signals.on_command_finished(command(one, "cont_unlock", state=State.SUCCEEDED))
     assert banners_of(guard, one) == ["倉庫 入口 is held unlocked."]
     with tenant_scope(one.tenant):
         Intent.objects.update(created_at="2026-01-01T00:00:00Z", finished_at="2026-01-01T00:00:00Z")
     shows(one, "D", lock="unlock")
     assert banners_of(guard, one) == ["倉庫 入口 is held unlocked."]
     with tenant_scope(one.tenant):
-        follow.on_command_finished(command(one, "lock", state=State.SUCCEEDED))
+        signals.on_command_finished(command(one, "lock", state=State.SUCCEEDED))
     assert banners_of(guard, one) == []
     assert chip_of(guard, one) == "Locked"
 
@@ -231,7 +230,7 @@ def lost(place):
 def test_an_uncertain_hold_that_reading_shows_as_unlocked_is_said_on_every_page(place, lost):
     device_id, intent = lost("cont_unlock")
     with tenant_scope(place.tenant):
-        finding = follow.find_outcome(intent)
+        finding = signals.find_outcome(intent)
     assert place.tenant.environment.catalogue.states.lock_state(finding.evidence["lock"]) == "unlocked"
     assert banners_of(place.client(), place) == [f"{door(place, device_id)} is held unlocked."]
 
@@ -243,7 +242,7 @@ def test_a_lost_lock_that_reading_shows_in_the_services_word_for_locked_is_done(
     intent = command(place, "lock", state=State.UNCERTAIN, reason=Reason.LOST)
     intent.path = {"device_id": device_id}
     with tenant_scope(place.tenant):
-        assert follow.find_outcome(intent).applied is (None if "zu" in words else True)
+        assert signals.find_outcome(intent).applied is (None if "zu" in words else True)
 
 
 def test_after_a_doors_time_out_nothing_is_said_to_be_unchanged(one):
@@ -253,7 +252,7 @@ def test_after_a_doors_time_out_nothing_is_said_to_be_unchanged(one):
     assert "The door may have opened." in html
     assert "timeout" in html
     with tenant_scope(one.tenant):
-        follow.on_command_finished(intent)
+        signals.on_command_finished(intent)
     assert door(one, "D").urgent
 
 

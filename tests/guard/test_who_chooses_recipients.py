@@ -6,9 +6,9 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
+from portal.domain import events
 from portal.domain.alerts.models import Watch
-from portal.domain.mirror import events
-from portal.domain.mirror.kinds import MirrorKind
+from portal.domain.events import MirrorKind
 from portal.domain.notifications import actions
 from portal.domain.notifications.models import Telling, WebAddress
 from tenants.models import AuditEntry, Staff

@@ -2,8 +2,7 @@
 
 import ast
 
-from portal.base.ui.edit_conflicts import ConflictForm
-from portal.base.ui.sealing import ShownValuesForm
+from portal.base.ui.shown_values import ConflictForm, ShownValuesForm
 from tests.support.sources import modules
 
 #: Forms that begin with values but change nothing stored that two people edit, and why.

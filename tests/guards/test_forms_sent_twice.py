@@ -13,8 +13,8 @@ from django.db import connection, transaction
 from django.test import Client
 from django.urls import resolve
 
+from tests.support.filled_tenants import furnish, pages_of, read
 from tests.support.forms import PageForm, forms_of
-from tests.support.furnished import furnish, pages_of, read
 from tests.support.places import Place
 
 pytestmark = [pytest.mark.django_db, pytest.mark.share]

@@ -11,8 +11,8 @@ import pytest
 from babel.messages.pofile import read_po
 
 from portal.base.files.writing import REASON_HEADINGS
-from portal.domain.mirror.fields.members import MEMBER
-from portal.expected.row_parsing import FIELDS as OF_GUESTS
+from portal.domain.people.member_fields import MEMBER
+from portal.expected.checking import FIELDS as OF_GUESTS
 from sandbox.console.pages.words.japanese import JAPANESE as CONSOLE
 from sandbox.oauth.texts import JAPANESE as CONSENT
 

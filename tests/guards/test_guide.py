@@ -10,7 +10,7 @@ from babel.messages.pofile import read_po
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from portal.guide.pages import FOLDER, FRONT_PAGE, tasks
+from portal.guide.views import FOLDER, FRONT_PAGE, tasks
 from tenants.roles import ROLES, find_role
 from tests.support.crawl import addresses
 

@@ -19,16 +19,17 @@ from django.urls import Resolver404, resolve
 from django.utils import timezone
 
 from portal.base.ui.times import TOKYO
-from portal.domain.mirror import last_seen
-from portal.domain.mirror.models import Area, Guest, Member, PassController
+from portal.domain.people import last_seen
+from portal.domain.people.models import Guest, Member
+from portal.domain.places.models import Area, PassController
 from portal.domain.presence import passages
 from portal.domain.visits.models import Visit
-from portal.members.cleanup_lists import CleanupList
+from portal.members.lists import CleanupList
 from tenants import roles
 from tenants.models import SupportSession, User
 from tenants.roles import ALL_PERMISSIONS, ROLES, Permission, Role
 from tenants.scope import tenant_scope
-from tests.support import kept
+from tests.support import cached_places
 from tests.support.crawl import addresses_of_tenants
 from tests.support.keys import key_box, reads, tells
 from tests.support.log import area as made_area
@@ -172,7 +173,7 @@ class Building:
 
 @pytest.fixture
 def building(place: Place, monkeypatch: pytest.MonkeyPatch) -> Building:
-    kept.read(place, unread=MembersDesk.unread)
+    cached_places.read(place, unread=MembersDesk.unread)
     monkeypatch.setattr(roles, "ROLES", (*ROLES, *MADE_UP))
     with tenant_scope(place.tenant):
         Guest.objects.create(guest_id="g-1", guest_name="Rossi", name_key="rossi")

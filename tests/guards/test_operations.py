@@ -9,18 +9,18 @@ from stack.paths import ROOT
 from tests.support.sources import modules
 
 # Another module that names operations: titles for people.
-WORDED = {"tenants/connections/titles.py"}
+WORDED = {"tenants/connections/words.py"}
 SHARED = {
     ("get_tenant", "tenants/connections"): "a new token is tried with the lightest call",
     ("get_tenant", "tenants/management"): "whether an environment's address answers is asked without a token",
-    ("get_tenant", "portal/domain/mirror"): "the mirror reads the tenant's record",
-    ("list_histories", "portal/domain/mirror"): "the mirror reads the log",
+    ("get_tenant", "portal/domain/sync"): "the mirror reads the tenant's record",
+    ("list_histories", "portal/domain/sync"): "the mirror reads the log",
     ("list_histories", "portal/members"): "whether temporary keys were given is told by the log alone",
-    ("list_guests", "portal/domain/mirror"): "the mirror reads the list",
+    ("list_guests", "portal/domain/sync"): "the mirror reads the list",
     ("list_guests", "portal/guests"): "a guest whose answer was lost is looked for in the list",
-    ("list_membergroups", "portal/domain/mirror"): "the mirror reads the list",
+    ("list_membergroups", "portal/domain/sync"): "the mirror reads the list",
     ("list_membergroups", "portal/groups"): "a group whose answer was lost is looked for in the list",
-    ("read_member", "portal/domain/mirror"): "single reads are the mirror's",
+    ("read_member", "portal/domain/sync"): "single reads are the mirror's",
     ("read_member", "portal/areas"): "why rights are not known is what the service refused of reading them",
     ("update_member", "portal/members"): "the member's own fields",
     ("update_member", "portal/rights"): "the member's rights",
@@ -28,7 +28,7 @@ SHARED = {
     ("create_member", "portal/explain"): "rights begin with the member",
     ("update_member", "portal/explain"): "rights change with the member",
     ("one_time_qr", "portal/members"): "issuing a one-time code",
-    ("one_time_qr", "portal/domain/mirror"): "a field of a member's QR information is called the same",
+    ("one_time_qr", "portal/domain/sync"): "a field of a member's QR information is called the same",
     ("update_member", "portal/reviews"): "since when a right holds is what requests of it told",
     ("create_member", "portal/reviews"): "since when a right holds is what requests of it told",
     ("create_guest", "portal/guests"): "issuing a code",

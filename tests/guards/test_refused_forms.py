@@ -15,7 +15,7 @@ from django.urls import Resolver404, resolve
 from tests.support.crawl import addresses_of_tenants
 from tests.support.effort import SOAK
 from tests.support.extremes import BODIES
-from tests.support.furnished import furnish, pages_of, read
+from tests.support.filled_tenants import furnish, pages_of, read
 from tests.support.places import Place
 
 pytestmark = [pytest.mark.django_db, pytest.mark.share]

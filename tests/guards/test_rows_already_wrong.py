@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 from django.db import DatabaseError, connection, models, transaction
 
-from portal.domain.mirror.models import History, HistorySearch
+from portal.domain.history.models import History, HistorySearch
 from tenants.scope import tenant_scope
-from tests.support.furnished import furnish, pages_of, read
+from tests.support.filled_tenants import furnish, pages_of, read
 from tests.support.isolation import tenant_models
 from tests.support.places import Place
 

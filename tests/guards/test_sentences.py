@@ -15,11 +15,11 @@ from portal.devices.actions import DoorCommand
 from portal.domain.safety.models import State
 from portal.keys.actions import Command as KeyCommand
 from portal.reports.kinds import KINDS as REPORTS
-from portal.today import suggesting
+from portal.today import signals
 from portal.webhooks import actions as hooks
 from stack.paths import ROOT
 from tenants.audit import PORTAL_ACTOR
-from tenants.connections.texts import REFUSALS
+from tenants.connections.words import REFUSALS
 from tenants.roles import ROLES
 from tenants.sentences import ACTORS, REPLACEMENT_NAMES, TEXTS
 from tests.support.sources import modules
@@ -55,7 +55,7 @@ def given(path: str, *names: str, at: int) -> set[str]:
 
 def acts_with_jobs() -> set[str]:
     everywhere = given("portal/domain/jobs/actions.py", "record_action", at=2) | given(
-        "portal/domain/jobs/advancing.py", "record_action", at=2
+        "portal/domain/jobs/tasks.py", "record_action", at=2
     )
     of_imports = given("portal/imports/actions.py", "record_action", at=2)
     return {f"{family}.{act}" for family in ("change", "import") for act in everywhere} | {
@@ -70,15 +70,15 @@ COMPUTED = {
     ("portal/domain/jobs/bulk_executor.py", "_PART_TITLES[Action(part.action)]"): {
         "job.creates", "job.changes", "job.deletes"
     },
-    ("portal/areas/edit_jobs.py", "f'area.{act}'"): {f"area.{act}" for act in EditKind},
-    ("portal/domain/rights/saved_templates.py", "action"): given(
-        "portal/domain/rights/saved_templates.py", "_audit_template", at=2
+    ("portal/areas/jobs.py", "f'area.{act}'"): {f"area.{act}" for act in EditKind},
+    ("portal/rights/actions.py", "action"): given(
+        "portal/rights/actions.py", "_audit_template", at=2
     ),
     ("portal/members/actions.py", "f'member.reveal_{what}'"): {
         "member.reveal_card", "member.reveal_qr", "member.reveal_one_time"
     },
-    ("portal/reviews/deciding.py", "_AUDIT_CODES[press.act]"): {"review.confirmed", "review.marked", "review.undone"},
-    ("portal/reviews/deciding.py", "_AUDIT_CODES_MANY[act]"): {"review.confirmed_many", "review.marked_many"},
+    ("portal/reviews/decisions.py", "_AUDIT_CODES[press.act]"): {"review.confirmed", "review.marked", "review.undone"},
+    ("portal/reviews/decisions.py", "_AUDIT_CODES_MANY[act]"): {"review.confirmed_many", "review.marked_many"},
     ("portal/reports/actions.py", "f'report_kind.{kind}'"): {f"report_kind.{kind}" for kind in REPORTS},
     ("portal/devices/actions.py", "f'door.{command.value}'"): {f"door.{value}" for value in DoorCommand.values},
     ("portal/keys/actions.py", "f'key.{command.value}'"): {f"key.{value}" for value in KeyCommand.values},
@@ -97,7 +97,7 @@ COMPUTED = {
         for act in given("portal/expected/actions.py", "record_action", at=2)
         | {"started", "stopped", "continued", "discarded", "downloaded"}
     },
-    ("portal/logs/exports/actions.py", "f'log.export_{act}'"): {
+    ("portal/logs/exports.py", "f'log.export_{act}'"): {
         f"log.export_{act}" for act in ("started", "stopped", "continued", "downloaded")
     },
     ("portal/codes/actions.py", "f'guest.{act}'"): {
@@ -112,12 +112,12 @@ COMPUTED = {
         "connection.licence_key_stored", "connection.licence_key_removed"
     },
     ("portal/domain/alerts/actions.py", "action"): given("portal/domain/alerts/actions.py", "_audit", at=2),
-    ("portal/domain/notifications/web_addresses.py", "action"): given(
+    ("portal/domain/notifications/actions.py", "action"): given(
         "portal/domain/notifications/actions.py", "audit_change", at=2
     )
-    | given("portal/domain/notifications/safety_rules.py", "audit_change", at=2),
-    ("portal/domain/notifications/safety_rules.py", "f'alert_kind.{kind}'"): ALERTS,
-    ("portal/domain/alerts/safety_rules.py", "f'alert_kind.{kind}'"): ALERTS,
+    | given("portal/domain/notifications/actions.py", "audit_change", at=2),
+    ("portal/domain/notifications/actions.py", "f'alert_kind.{kind}'"): ALERTS,
+    ("portal/domain/alerts/rules.py", "f'alert_kind.{kind}'"): ALERTS,
     ("portal/domain/safety/changing.py", "f'safety.{state}'"): {
         f"safety.{each}" for each in State.values if each != State.WAITING
     },
@@ -131,7 +131,7 @@ COMPUTED = {
 
 
 #: Fixed names with which these modules record their own actions.
-_CALLED = {suggesting.AUDIT_LABEL, PORTAL_ACTOR}
+_CALLED = {signals.AUDIT_LABEL, PORTAL_ACTOR}
 
 
 def said() -> Iterator[tuple[str, ast.Call, set[str]]]:

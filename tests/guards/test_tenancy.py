@@ -50,7 +50,7 @@ def test_every_tenant_table_is_bound_by_row_security_for_its_owner_too():
         )
         bound = {row[0] for row in cursor.fetchall()}
     tables = {model._meta.db_table for model in tenant_models()}
-    assert tables - bound == set(), "end the migration with tenants.rls.EnableRowSecurity"
+    assert tables - bound == set(), "end the migration with tenants.postgresql.row_security.EnableRowSecurity"
 
 
 @pytest.mark.django_db

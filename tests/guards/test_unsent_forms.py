@@ -14,8 +14,8 @@ from django.test import Client
 from django.urls import resolve
 
 from tenants.interrupted_requests import TECHNICAL_FIELDS
+from tests.support.filled_tenants import furnish, pages_of, read
 from tests.support.forms import PageForm, forms_of
-from tests.support.furnished import furnish, pages_of, read
 from tests.support.places import Place, signed_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.share]

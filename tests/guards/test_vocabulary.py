@@ -12,10 +12,10 @@ from accessapi.overrides import States
 from portal.base.ui.value_words import WORDS, add_side, service_word
 from portal.devices import queries
 from portal.devices.actions import DoorCommand
-from portal.domain.mirror.models import PassController
+from portal.domain.places.models import PassController
 from portal.domain.rights.editor_view import modes
 from tenants.audit_log.queries import SUBJECTS
-from tenants.connections.titles import TITLES
+from tenants.connections.words import TITLES
 from tenants.sentences import TEXTS
 
 ROOT = Path(__file__).parents[2]

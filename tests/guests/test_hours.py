@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from accessapi.limits import JST
 from portal.domain.visits.models import Preset
 from portal.guests import hours, issuing
-from portal.guests.clashes import NamedHours, _doubled_names
+from portal.guests.issuing import NamedHours, _doubled_names
 from tests.support.effort import examples
 
 NOON = datetime(2026, 11, 20, 12, 0, 30, tzinfo=JST)

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from portal.webhooks import address_cache, receiving
-from portal.webhooks.address_cache import AddressCache
+from portal.webhooks import receiving
 from portal.webhooks.message_queue import MessageQueue
+from portal.webhooks.receiving import AddressCache
 from tests.support.hooks import Hook, as_bytes
 from tests.support.places import Place
 
@@ -21,7 +21,7 @@ def process(monkeypatch: pytest.MonkeyPatch) -> MessageQueue:
     monkeypatch.setattr(known, "_start_thread", lambda: None)
     monkeypatch.setattr(receiving, "queue", intake)
     monkeypatch.setattr(receiving, "addresses", known)
-    monkeypatch.setattr(address_cache, "FRESH_SECONDS", 60)  # other threads cannot see data in the test's transaction
+    monkeypatch.setattr(receiving, "FRESH_SECONDS", 60)  # other threads cannot see data in the test's transaction
     return intake
 
 

@@ -11,12 +11,11 @@ from django.utils import timezone
 
 from portal.base.timers.clock import database_now
 from portal.domain.budget.priorities import Priority
+from portal.domain.history.models import History
 from portal.domain.intents import tracking
-from portal.domain.intents.models import Intent
+from portal.domain.intents.models import Intent, State
 from portal.domain.intents.sending import send
-from portal.domain.intents.states import State
-from portal.domain.mirror import single_reads
-from portal.domain.mirror.models import History
+from portal.domain.sync import single_reads
 from portal.webhooks.models import Notification, Webhook
 from tenants.models import User
 from tenants.scope import tenant_scope

@@ -12,11 +12,10 @@ from django.db import DatabaseError, connection
 from django.test.utils import CaptureQueriesContext
 
 from portal.base.timers.clock import database_now
-from portal.webhooks import address_cache, message_queue, receiving
+from portal.webhooks import message_queue, receiving
 from portal.webhooks.message_queue import ReceivedMessage
-from portal.webhooks.models import Notification
-from portal.webhooks.signing import MAX_SIGNATURES
-from portal.webhooks.tokens import digest_token
+from portal.webhooks.models import Notification, digest_token
+from portal.webhooks.receiving import MAX_SIGNATURES
 from tenants.scope import tenant_scope
 from tests.hooks.conftest import Post
 from tests.support.hooks import Hook, as_bytes, notification, sign
@@ -251,11 +250,11 @@ class TestTheDatabase:
         def away(digests):
             raise DatabaseError
 
-        monkeypatch.setattr(address_cache, "load_addresses", away)
-        monkeypatch.setattr(address_cache, "FRESH_SECONDS", 0)
+        monkeypatch.setattr(receiving, "load_addresses", away)
+        monkeypatch.setattr(receiving, "FRESH_SECONDS", 0)
         assert post(notification()) == 204
         assert post(notification(), path="/hooks/unknown/") == 503
-        monkeypatch.setattr(address_cache, "MAX_AGE_SECONDS", 0)
+        monkeypatch.setattr(receiving, "MAX_AGE_SECONDS", 0)
         assert post(notification()) == 503
 
     def test_that_is_slow_lets_no_secret_be_refused_that_is_newer_than_what_is_known(
@@ -264,14 +263,14 @@ class TestTheDatabase:
         assert post(notification()) == 204
         hook.secret = "newer secret"
         hook.change(secret=hook.secret)
-        newer = address_cache.load_addresses([digest_token(hook.token)])
+        newer = receiving.load_addresses([digest_token(hook.token)])
 
         def slow(digests):
-            time.sleep(3 * address_cache.WAIT_SECONDS)
+            time.sleep(3 * receiving.WAIT_SECONDS)
             return newer
 
-        monkeypatch.setattr(address_cache, "load_addresses", slow)
-        monkeypatch.setattr(address_cache, "FRESH_SECONDS", 0)
+        monkeypatch.setattr(receiving, "load_addresses", slow)
+        monkeypatch.setattr(receiving, "FRESH_SECONDS", 0)
         monkeypatch.delattr(receiving.addresses, "_start_thread")  # its own thread loads the address, as on the site
         assert post(notification()) == 204
 

@@ -11,15 +11,16 @@ from accessapi.operations import CallClass
 from portal.base.timers.clock import database_now
 from portal.domain.budget import ledger
 from portal.domain.budget.priorities import Priority
-from portal.domain.mirror import sync_schedule, tasks
-from portal.domain.mirror.kinds import READ_INTERVALS, MirrorKind
-from portal.domain.mirror.models import History, MirrorState
+from portal.domain.events import READ_INTERVALS, MirrorKind
+from portal.domain.history.models import History
+from portal.domain.sync import schedule, tasks
+from portal.domain.sync.models import MirrorState
 from tenants.scope import tenant_scope
 from tests.hooks.test_hints import look, state, work
-from tests.support.ahead import moved_clock
+from tests.support.call_budgets import spend
+from tests.support.clocks import moved_clock
 from tests.support.effort import SOAK
 from tests.support.hooks import notification
-from tests.support.spending import spend
 
 GENERAL, LOG = 720, 23
 #: API calls for lists and rights, and those that jobs have used.
@@ -39,7 +40,7 @@ def clock(db):
 @pytest.fixture
 def house(place, hook, clock):
     """Load everything once, and let jobs use many of the hour's calls."""
-    sync_schedule.schedule_all(place.tenant)
+    schedule.schedule_all(place.tenant)
     with tenant_scope(place.tenant):
         tasks.read_due()
         spend(place.connection, Priority.JOBS, JOBS)

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from portal.base.timers.clock import database_now
-from portal.domain.mirror.models import History
+from portal.domain.history.models import History
 from portal.webhooks import processing
 from portal.webhooks.models import Notification
 from tenants.scope import tenant_scope

@@ -5,12 +5,13 @@ from datetime import timedelta
 import pytest
 
 from portal.base.timers.clock import database_now
-from portal.domain.mirror import tasks
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import History, MirrorState
+from portal.domain.events import MirrorKind
+from portal.domain.history.models import History
+from portal.domain.sync import tasks
+from portal.domain.sync.models import MirrorState
 from portal.webhooks import health
 from portal.webhooks.models import Webhook
-from portal.webhooks.words import status_of
+from portal.webhooks.panel import status_of
 from tenants.scope import tenant_scope
 from tests.hooks.test_hints import force, look, state
 from tests.support.doors import hear
@@ -230,7 +231,7 @@ class TestTheLog:
 
 def test_a_change_of_what_is_set_is_judged_at_once(house, hook, monkeypatch, django_capture_on_commit_callbacks):
     rung = []
-    monkeypatch.setattr("portal.base.timers.task_queue.enqueue", lambda task, rows, **_: rung.append(rows))
+    monkeypatch.setattr("portal.base.timers.celery_app.enqueue", lambda task, rows, **_: rung.append(rows))
     with tenant_scope(hook.tenant), django_capture_on_commit_callbacks(execute=True):
         health.request_check(hook.tenant)
     assert rung == [[(hook.tenant.pk,)]]

@@ -5,10 +5,12 @@ from datetime import datetime, timedelta
 import pytest
 
 from portal.base.timers.clock import database_now
-from portal.domain.mirror import events as listeners
-from portal.domain.mirror import tasks
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import History, MirrorState, PassController
+from portal.domain import events as listeners
+from portal.domain.events import MirrorKind
+from portal.domain.history.models import History
+from portal.domain.places.models import PassController
+from portal.domain.sync import tasks
+from portal.domain.sync.models import MirrorState
 from portal.webhooks import health, processing
 from portal.webhooks.message_queue import MIN_INTERVAL
 from portal.webhooks.models import Notification
@@ -220,7 +222,7 @@ class TestTheLog:
     def test_is_read_at_the_moments_alone_that_devices_reported_late_where_much_happened_since(
         self, house, hook, post, process, monkeypatch
     ):
-        monkeypatch.setattr("portal.domain.mirror.late_records.MAX_KNOWN_ON_PAGE", 3)
+        monkeypatch.setattr("portal.domain.history.coverage.MAX_KNOWN_ON_PAGE", 3)
         now = database_now()
         moments = [now - timedelta(minutes=minutes) for minutes in (50, 49, 10)]
         with tenant_scope(hook.tenant):
@@ -242,7 +244,7 @@ class TestTheLog:
 
     def test_is_looked_at_now_and_then_however_much_is_told(self, house, hook, post, process, monkeypatch):
         rung = []
-        monkeypatch.setattr("portal.base.timers.task_queue.enqueue", lambda task, rows, **_: rung.append(rows))
+        monkeypatch.setattr("portal.base.timers.celery_app.enqueue", lambda task, rows, **_: rung.append(rows))
         hook.change(asked_at=database_now(), pause=15)
         post(notification())
         process.flush()
@@ -370,7 +372,7 @@ class TestWithoutTheLog:
 class TestTheTimer:
     def test_finds_what_no_bell_told_and_rings_once_in_a_while(self, house, hook, post, process, monkeypatch):
         rung = []
-        monkeypatch.setattr("portal.base.timers.task_queue.enqueue", lambda task, rows, **_: rung.append((task, rows)))
+        monkeypatch.setattr("portal.base.timers.celery_app.enqueue", lambda task, rows, **_: rung.append((task, rows)))
         post(notification())
         process.flush()
         assert rung == [(processing.PROCESS_TASK, [(hook.tenant.pk,)])]

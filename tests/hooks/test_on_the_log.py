@@ -3,8 +3,8 @@
 import pytest
 from django.urls import reverse
 
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import MirrorState
+from portal.domain.events import MirrorKind
+from portal.domain.sync.models import MirrorState
 from portal.webhooks.health import SAFETY_NET_SECONDS
 from portal.webhooks.models import Webhook
 from tenants.scope import tenant_scope

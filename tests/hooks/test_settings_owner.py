@@ -8,11 +8,10 @@ from django.conf import settings as site
 from django.utils import timezone
 
 from portal.base.ui.value_words import service_word
-from portal.domain.intents.states import State
+from portal.domain.intents.models import State
 from portal.domain.notifications import account_mails
-from portal.webhooks.address_cache import FRESH_SECONDS
-from portal.webhooks.models import Webhook
-from portal.webhooks.tokens import digest_token
+from portal.webhooks.models import Webhook, digest_token
+from portal.webhooks.receiving import FRESH_SECONDS
 from tenants.models import AuditEntry
 from tests.hooks.panel import Panel, text_of
 from tests.support.desk import fields_of

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from portal.domain.events import MirrorKind
 from portal.domain.jobs import actions as job_actions
 from portal.domain.jobs.models import Job, Row
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import Group, Member
+from portal.domain.people.models import Group, Member
 from portal.imports import actions, checking
 from tenants.scope import tenant_scope
-from tests.support import jobs, kept
+from tests.support import cached_places, jobs
 from tests.support.places import Place
 
 _UNREAD = tuple(kind for kind in MirrorKind if kind not in (MirrorKind.MEMBERS, MirrorKind.GROUPS, MirrorKind.TENANT))
@@ -30,7 +30,7 @@ class Desk:
         return list(Group.objects.order_by("pk"))
 
     def sync(self) -> None:
-        kept.read(self.place, unread=_UNREAD)
+        cached_places.read(self.place, unread=_UNREAD)
 
     def upload(self, content: bytes | str, name: str = "staff.csv") -> Job:
         data = content.encode() if isinstance(content, str) else content

@@ -4,9 +4,8 @@ import pytest
 
 from accessapi import limits
 from portal.domain.jobs import queries
-from portal.domain.jobs.models import Job, Row
-from portal.domain.jobs.states import Action, JobState
-from portal.domain.mirror.models import Member
+from portal.domain.jobs.models import Action, Job, JobState, Row
+from portal.domain.people.models import Member
 from portal.imports import actions, checking
 from tests.imports.conftest import lines
 

@@ -10,17 +10,16 @@ import pytest
 
 from portal.base.files import file_limits
 from portal.base.files.writing import unescape_formula
-from portal.domain.jobs.models import Job
-from portal.domain.jobs.states import JobState
-from portal.domain.mirror.models import Member
+from portal.domain.jobs.models import Job, JobState
+from portal.domain.people.models import Member
 from portal.imports import checking
 from portal.plans.models import FloorPlan
 from tenants.scope import tenant_scope
-from tests.support import hostile
+from tests.support import hostile_files
 from tests.support.browser import gist, upload
 from tests.support.effort import SOAK
 from tests.support.images import huge_jpeg, huge_png, jpeg, png
-from tests.support.inside import Inside
+from tests.support.in_process_browser import Inside
 from tests.support.isolation import url
 from tests.support.memory import Memory
 from tests.support.places import Place
@@ -55,7 +54,10 @@ def pictures() -> dict[str, bytes]:
 def with_part(name: str, *pieces: bytes) -> bytes:
     """Return a workbook in which one part is replaced."""
     made = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(hostile.workbook(["氏名"], ["x"]))) as old, zipfile.ZipFile(made, "w", 8) as new:
+    with (
+        zipfile.ZipFile(io.BytesIO(hostile_files.workbook(["氏名"], ["x"]))) as old,
+        zipfile.ZipFile(made, "w", 8) as new,
+    ):
         for each in {*old.namelist(), name}:
             with new.open(each, "w") as part:
                 part.writelines(pieces if each == name else [old.read(each)])
@@ -154,7 +156,7 @@ def test_values_come_back_as_they_were(place: Place, encoding: str) -> None:
 def test_a_hostile_drawing_is_refused_or_drawn_and_breaks_no_page(place: Place) -> None:
     page, broken = url(place, "plans/new/"), []
     with Inside(place.staff("facility manager")) as browser:
-        drawings = shared_out(hostile.pictures())
+        drawings = shared_out(hostile_files.pictures())
         memory = Memory()
         for name, content in drawings:
             files = {"image": ("plan.png", content, "image/png")}
@@ -173,7 +175,7 @@ def test_a_hostile_drawing_is_refused_or_drawn_and_breaks_no_page(place: Place) 
 def test_a_hostile_spreadsheet_is_refused_or_read_and_breaks_no_page(place: Place) -> None:
     broken, jobs = [], 0
     with Inside(place.staff("facility manager")) as browser:
-        sheets = shared_out(hostile.sheets())
+        sheets = shared_out(hostile_files.sheets())
         memory = Memory()
         for name, (file, content) in sheets:
             answer = upload(browser, url(place, "imports/new/"), "file", file, content)

@@ -6,16 +6,14 @@ import pytest
 from django.db.models import F
 from django.utils import timezone
 
-from portal.domain.intents import applying, sending
-from portal.domain.intents.models import Intent
-from portal.domain.intents.states import Reason, State
+from portal.domain.events import MirrorKind
+from portal.domain.intents import sending, transitions
+from portal.domain.intents.models import Intent, Reason, State
 from portal.domain.intents.transitions import Transition
-from portal.domain.jobs import advancing
-from portal.domain.jobs.models import Part
-from portal.domain.jobs.states import PartState, RowState
-from portal.domain.mirror import sync_schedule, tasks
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import MirrorState, SyncRun
+from portal.domain.jobs import tasks as job_tasks
+from portal.domain.jobs.models import Part, PartState, RowState
+from portal.domain.sync import schedule, tasks
+from portal.domain.sync.models import MirrorState, SyncRun
 from tenants.scope import tenant_scope
 from tests.imports.conftest import Desk, lines
 
@@ -28,10 +26,10 @@ def job(desk):
     MirrorState.objects.exclude(kind=MirrorKind.MEMBERS).update(due_at=None)
     group = desk.groups[0].membergroup_id
     job = desk.started(lines(["氏名", "グループ"], *[[f"会員{n}", group] for n in range(20)]))
-    advancing.advance_job(job.pk)
+    job_tasks.advance_job(job.pk)
     lost = Intent.objects.filter(target=f"import:{job.pk}")
     lost.update(state=State.SENDING, due_at=None)
-    applying.apply_transition(
+    transitions.apply_transition(
         {"pk": lost.get().pk, "state": State.SENDING}, Transition(State.UNCERTAIN, Reason.TIMED_OUT)
     )
     return job
@@ -70,10 +68,10 @@ def test_a_long_reading_that_waits_for_calls_goes_on_with_calls_for_what_is_awai
     state = MirrorState.objects.filter(kind=MirrorKind.MEMBERS)
     state.update(due_at="2099-01-01T00:00:00Z")
     since = timezone.now()
-    assert sync_schedule.request_reading_since(desk.place.tenant, MirrorKind.MEMBERS, since) is None
+    assert schedule.request_reading_since(desk.place.tenant, MirrorKind.MEMBERS, since) is None
     assert (state.get().awaited, state.get().due_at <= timezone.now()) == (True, True)
     state.update(due_at="2099-01-01T00:00:00Z")
-    assert sync_schedule.request_reading_since(desk.place.tenant, MirrorKind.MEMBERS, since) is None
+    assert schedule.request_reading_since(desk.place.tenant, MirrorKind.MEMBERS, since) is None
     assert rounds(desk, job) == 0, "and is left in peace then"
     SyncRun.objects.filter(pk=run.pk).update(state=SyncRun.State.DONE)
     assert rounds(desk, job) == 1
@@ -85,11 +83,11 @@ def test_all_who_wait_share_one_reading(desk):
     since = MirrorState.objects.get(kind=MirrorKind.MEMBERS).as_of + timedelta(seconds=0.01)
     before = desk.calls(LIST_MEMBERS)
     for _ in range(5):
-        assert sync_schedule.request_reading_since(desk.place.tenant, MirrorKind.MEMBERS, since) is None
+        assert schedule.request_reading_since(desk.place.tenant, MirrorKind.MEMBERS, since) is None
     tasks.read_due()
     tasks.read_due()
     assert desk.calls(LIST_MEMBERS) - before == 1
-    assert sync_schedule.request_reading_since(desk.place.tenant, MirrorKind.MEMBERS, since) >= since
+    assert schedule.request_reading_since(desk.place.tenant, MirrorKind.MEMBERS, since) >= since
 
 
 @pytest.mark.soak
@@ -102,7 +100,7 @@ def test_twenty_rows_that_never_arrived_at_a_tenant_of_thousands_cost_two_readin
         place.sandbox.fault("drop_before", "bulk_create_members", place.service.tenant_id, count=99)
         group = desk.groups[0].membergroup_id
         job = desk.started(lines(["氏名", "グループ"], *[[f"会員{n}", group] for n in range(20)]))
-        advancing.advance_job(job.pk)
+        job_tasks.advance_job(job.pk)
         for intent in Intent.objects.filter(target=f"import:{job.pk}"):
             sending.send(intent)
         before = desk.calls(LIST_MEMBERS)

@@ -6,14 +6,12 @@ import pytest
 from django.db.models import F
 
 from accessapi import limits
-from portal.domain.intents.models import Intent
+from portal.domain.intents.models import Intent, State
 from portal.domain.intents.sending import send
-from portal.domain.intents.states import State
 from portal.domain.jobs import actions as job_actions
-from portal.domain.jobs import advancing, queries, reconciling
-from portal.domain.jobs.models import Job, Part, Row
-from portal.domain.jobs.states import Action, Halt, JobState, PartState, RowState
-from portal.domain.mirror.models import Member
+from portal.domain.jobs import queries, results, tasks
+from portal.domain.jobs.models import Action, Halt, Job, JobState, Part, PartState, Row, RowState
+from portal.domain.people.models import Member
 from portal.imports import actions
 from tenants.models import Staff
 from tests.imports.conftest import lines
@@ -86,7 +84,7 @@ def test_requests_are_cut_by_the_bytes_of_their_body(desk):
 def test_repeating_every_step_doubles_nothing(desk):
     job = desk.started(many(desk, 12))
     for _ in range(3):
-        advancing.advance_job(job.pk)
+        tasks.advance_job(job.pk)
     assert Intent.objects.filter(target=f"import:{job.pk}").count() == 1
     intent = Intent.objects.get(target=f"import:{job.pk}")
     for _ in range(3):
@@ -102,12 +100,14 @@ def test_repeating_every_step_doubles_nothing(desk):
 def lose_the_answer(job):
     """End the process between sending and recording, so that it is unknown whether the request arrived."""
     intent = Intent.objects.get(target=f"import:{job.pk}", state__in=[State.QUEUED, State.SENDING])
-    from portal.domain.intents import applying
-    from portal.domain.intents.states import Reason
+    from portal.domain.intents import transitions
+    from portal.domain.intents.models import Reason
     from portal.domain.intents.transitions import Transition
 
     Intent.objects.filter(pk=intent.pk).update(state=State.SENDING, due_at=None)
-    applying.apply_transition({"pk": intent.pk, "state": State.SENDING}, Transition(State.UNCERTAIN, Reason.TIMED_OUT))
+    transitions.apply_transition(
+        {"pk": intent.pk, "state": State.SENDING}, Transition(State.UNCERTAIN, Reason.TIMED_OUT)
+    )
     intent.refresh_from_db()
     return intent
 
@@ -123,7 +123,7 @@ def readings(desk, job, times):
 
 def test_a_lost_answer_of_a_request_that_arrived_is_found_by_reading(desk):
     job = desk.started(many(desk, 5))
-    advancing.advance_job(job.pk)
+    tasks.advance_job(job.pk)
     intent = Intent.objects.get(target=f"import:{job.pk}")
     token = desk.place.service.token
     asked = desk.place.sandbox.api("POST", "/v1/members/bulk/create", intent.body, token=token).json()["request_id"]
@@ -142,7 +142,7 @@ def test_a_lost_answer_of_a_request_that_arrived_is_found_by_reading(desk):
 
 def test_a_lost_answer_of_a_request_that_never_arrived_takes_two_readings_and_a_person(desk):
     job = desk.started(many(desk, 5))
-    advancing.advance_job(job.pk)
+    tasks.advance_job(job.pk)
     intent = lose_the_answer(job)
     readings(desk, job, 1)
     assert {row.state for row in desk.rows(job)} == {RowState.SENT}
@@ -165,7 +165,7 @@ def test_a_lost_answer_of_a_request_that_never_arrived_takes_two_readings_and_a_
 def test_twins_that_cannot_be_told_apart_are_left_to_a_person(desk):
     group = desk.groups[0].membergroup_id
     job = desk.started(lines(["氏名", "グループ"], ["同姓 同名", group], ["同姓 同名", group]))
-    advancing.advance_job(job.pk)
+    tasks.advance_job(job.pk)
     body = {"member_name": "同姓 同名", "membergroup_id": group}
     desk.place.sandbox.api("POST", "/v1/members", body, token=desk.place.service.token)
     lose_the_answer(job)
@@ -210,7 +210,7 @@ def test_changes_whose_request_fails_half_way_are_sent_again(desk):
 @pytest.mark.parametrize("status", [413])
 def test_a_request_that_is_too_large_goes_on_in_halves(desk, status):
     job = desk.started(many(desk, 9))
-    advancing.advance_job(job.pk)
+    tasks.advance_job(job.pk)
     intent = Intent.objects.get(target=f"import:{job.pk}")
     refuse(intent, status)
     desk.run(job)
@@ -219,17 +219,17 @@ def test_a_request_that_is_too_large_goes_on_in_halves(desk, status):
 
 
 def refuse(intent, status, code="", detail=""):
-    from portal.domain.intents import applying
-    from portal.domain.intents.states import Reason
+    from portal.domain.intents import transitions
+    from portal.domain.intents.models import Reason
     from portal.domain.intents.transitions import Transition
 
     verdict = Transition(State.FAILED, Reason.REFUSED, http_status=status, code=code, detail=detail)
-    assert applying.apply_transition({"pk": intent.pk, "state": State.QUEUED}, verdict)
+    assert transitions.apply_transition({"pk": intent.pk, "state": State.QUEUED}, verdict)
 
 
 def test_a_refused_connection_stops_the_import_and_it_goes_on_later(desk):
     job = desk.started(many(desk, 4))
-    advancing.advance_job(job.pk)
+    tasks.advance_job(job.pk)
     refuse(Intent.objects.get(target=f"import:{job.pk}"), 401)
     job.refresh_from_db()
     assert (job.state, job.halt) == (JobState.STOPPED, Halt.CONNECTION)
@@ -241,7 +241,7 @@ def test_a_refused_connection_stops_the_import_and_it_goes_on_later(desk):
 
 def test_a_refused_request_blames_only_the_members_it_names(desk):
     job = desk.started(many(desk, 4))
-    advancing.advance_job(job.pk)
+    tasks.advance_job(job.pk)
     refuse(Intent.objects.get(target=f"import:{job.pk}"), 400, "40002", "members.2.card_data: too long")
     desk.run(job)
     assert [row.state for row in desk.rows(job)] == [RowState.SUCCEEDED] * 2 + [RowState.FAILED, RowState.SUCCEEDED]
@@ -251,7 +251,7 @@ def test_a_refused_request_blames_only_the_members_it_names(desk):
 def test_a_person_who_loses_the_right_sends_nothing_more(desk):
     job = desk.started(many(desk, 4))
     Staff.objects.filter(user=desk.place.owner).update(is_active=False)
-    advancing.advance_job(job.pk)
+    tasks.advance_job(job.pk)
     send(Intent.objects.get(target=f"import:{job.pk}"))
     job.refresh_from_db()
     assert (job.state, job.halt) == (JobState.STOPPED, Halt.RIGHTS)
@@ -260,7 +260,7 @@ def test_a_person_who_loses_the_right_sends_nothing_more(desk):
 
 def test_stopping_withdraws_what_has_not_left(desk):
     job = desk.started(many(desk, 4))
-    advancing.advance_job(job.pk)
+    tasks.advance_job(job.pk)
     assert job_actions.stop(by=desk.place.asker, job=job)
     job.refresh_from_db()
     assert (job.state, job.halt) == (JobState.STOPPED, Halt.PERSON)
@@ -271,7 +271,7 @@ def test_stopping_withdraws_what_has_not_left(desk):
 def test_stopping_follows_what_has_left_to_its_end(desk):
     job = desk.started(many(desk, 4))
     Job.objects.filter(pk=job.pk).update(part_rows=2)
-    advancing.advance_job(job.pk)
+    tasks.advance_job(job.pk)
     send(Intent.objects.get(target=f"import:{job.pk}"))
     assert job_actions.stop(by=desk.place.asker, job=job)
     desk.run(job)
@@ -298,7 +298,7 @@ def test_one_import_waits_for_the_other(desk):
     job_actions.start(by=desk.place.asker, job=first)
     Job.objects.filter(pk=first.pk).update(started_at="2026-01-01T00:00:00Z")
     job_actions.start(by=desk.place.asker, job=second)
-    advancing.advance_job(second.pk)
+    tasks.advance_job(second.pk)
     assert not Part.objects.filter(job=second).exists()
     desk.run(first)
     desk.run(second)
@@ -326,7 +326,7 @@ def test_a_row_that_went_on_after_all_is_not_sent_by_its_retry(desk):
     from portal.imports import checking
 
     job = desk.started(many(desk, 3))
-    advancing.advance_job(job.pk)
+    tasks.advance_job(job.pk)
     job_actions.stop(by=desk.place.asker, job=job)
     job.refresh_from_db()
     again = actions.retry(by=desk.place.asker, job=job)
@@ -345,10 +345,10 @@ def test_a_row_that_went_on_after_all_is_not_sent_by_its_retry(desk):
 
 def test_readings_are_a_minute_apart(desk):
     job = desk.started(many(desk, 2))
-    advancing.advance_job(job.pk)
+    tasks.advance_job(job.pk)
     lose_the_answer(job)
     part = Part.objects.get(job=job)
-    assert reconciling._list_needed_since(part) == part.lost_at + timedelta(seconds=5)
+    assert results._list_needed_since(part) == part.lost_at + timedelta(seconds=5)
     desk.sync()
     desk.step(job)
     part.refresh_from_db()
@@ -358,5 +358,5 @@ def test_readings_are_a_minute_apart(desk):
     desk.step(job)
     part.refresh_from_db()
     assert (part.readings, part.state) == (1, PartState.READING)
-    assert reconciling._list_needed_since(part) == part.read_until + timedelta(seconds=60)
+    assert results._list_needed_since(part) == part.read_until + timedelta(seconds=60)
     assert Row.objects.filter(job=job, state=RowState.SENT).count() == 2

@@ -6,12 +6,11 @@ import pytest
 
 from portal.base.timers.clock import database_now
 from portal.domain.budget.priorities import Priority
-from portal.domain.intents import due_intents, tracking
+from portal.domain.intents import tasks, tracking
 from portal.domain.intents.actions import stop, submit
-from portal.domain.intents.models import Intent
+from portal.domain.intents.models import Intent, Reason, State
 from portal.domain.intents.recording import Command, record_intent
 from portal.domain.intents.sending import send
-from portal.domain.intents.states import Reason, State
 from portal.domain.intents.words import outcome_of
 from tenants.models import AuditEntry, Connection, Staff
 from tenants.roles import Permission
@@ -204,7 +203,7 @@ def test_what_is_stopped_before_it_left_is_not_sent(here):
 
 def test_a_claim_whose_process_is_gone_is_uncertain_for_a_door(here):
     intent = queued(here, state=State.SENDING, claimed_at=database_now() - timedelta(minutes=1), due_at=None)
-    due_intents.settle_abandoned(intent)
+    tasks.settle_abandoned(intent)
     intent.refresh_from_db()
     assert (intent.state, intent.reason) == (State.UNCERTAIN, Reason.PROCESS)
     told = outcome_of(intent)
@@ -244,7 +243,7 @@ def test_a_person_decides_what_reading_could_not_tell_once(here):
 
 
 def test_secrets_that_the_service_repeats_are_put_out_of_sight(here):
-    from portal.domain.intents.applying import without_secrets
+    from portal.domain.intents.transitions import without_secrets
 
     body = {"members": [{"card_data": "0123456789ABCDEF", "qrcode": {"data": "QR-SECRET"}}]}
     said = "card 0123456789ABCDEF already registered (QR-SECRET)"

@@ -13,12 +13,10 @@ from accessapi.operations import CallClass
 from portal.base.timers.clock import database_now
 from portal.domain.budget import ledger
 from portal.domain.budget.priorities import Priority
-from portal.domain.intents import applying, due_intents, tracking
-from portal.domain.intents.claiming import claim
-from portal.domain.intents.models import Intent
+from portal.domain.intents import tasks, tracking, transitions
+from portal.domain.intents.models import Intent, Reason, State
 from portal.domain.intents.recording import Command, Requester, record_intent
-from portal.domain.intents.sending import send, send_claimed
-from portal.domain.intents.states import Reason, State
+from portal.domain.intents.sending import claim, send, send_claimed
 from portal.domain.intents.transitions import Transition
 from tenants.models import Staff, SupportSession, User
 from tenants.roles import Permission
@@ -188,7 +186,7 @@ def test_an_answer_that_comes_after_the_claim_was_taken_away_changes_nothing(her
     intent = asked(here)
     claimed = claim(intent)
     Intent.objects.update(claim=uuid.uuid4())
-    applying.record_sent(intent, claimed.token, Transition(State.SUCCEEDED))
+    transitions.record_sent(intent, claimed.token, Transition(State.SUCCEEDED))
     assert Intent.objects.get().state == State.SENDING
 
 
@@ -245,6 +243,6 @@ def test_a_claim_is_left_behind_when_its_answer_can_no_longer_come(here, seconds
     """Check this because an answer may take thirty seconds: settling earlier calls an opened door uncertain."""
     intent = asked(here, state=State.SENDING, claimed_at=database_now() - timedelta(seconds=seconds), due_at=None,
                    deadline=None)  # fmt: skip
-    due_intents.process_due()
+    tasks.process_due()
     intent.refresh_from_db()
     assert intent.state == state

@@ -11,14 +11,19 @@ from django.db import connection
 from accessapi.transport import READ_SECONDS
 from portal.base.timers.clock import ClockTime
 from portal.domain.budget.priorities import Priority
-from portal.domain.intents import applying, due_intents, tracking
-from portal.domain.intents.claiming import claim
-from portal.domain.intents.models import Intent
+from portal.domain.intents import tasks, tracking, transitions
+from portal.domain.intents.models import (
+    LOST_CLAIM_SECONDS,
+    LOST_REPEATABLE_CLAIM_SECONDS,
+    WRITE_SECONDS,
+    Intent,
+    Reason,
+    State,
+)
 from portal.domain.intents.recording import Command, record_intent
-from portal.domain.intents.sending import send, send_claimed
-from portal.domain.intents.states import LOST_CLAIM_SECONDS, LOST_REPEATABLE_CLAIM_SECONDS, WRITE_SECONDS, Reason, State
+from portal.domain.intents.sending import claim, send, send_claimed
 from portal.domain.intents.transitions import Transition
-from tenants import session_locks
+from tenants.postgresql import session_locks
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
 from tests.support.places import fresh_nonce
@@ -34,8 +39,8 @@ def here(place):
 @pytest.fixture
 def at_once(monkeypatch):
     """Make claims count as left behind at once, instead of after some seconds."""
-    monkeypatch.setattr(due_intents, "LOST_CLAIM_SECONDS", 0)
-    monkeypatch.setattr(due_intents, "LOST_REPEATABLE_CLAIM_SECONDS", 0)
+    monkeypatch.setattr(tasks, "LOST_CLAIM_SECONDS", 0)
+    monkeypatch.setattr(tasks, "LOST_REPEATABLE_CLAIM_SECONDS", 0)
 
 
 @pytest.fixture
@@ -119,7 +124,7 @@ def left_behind(intent):
 
 
 def swept(intent):
-    due_intents.process_due()
+    tasks.process_due()
     intent.refresh_from_db()
     return intent.state
 
@@ -149,7 +154,7 @@ def test_only_what_may_be_repeated_is_sent_again(here, asked, state):
 )
 def test_what_is_sent_again_waits_for_longer(here, monkeypatch, asked, state):
     """Check that a living process with a lost session does not send an older change after a newer one."""
-    monkeypatch.setattr(due_intents, "LOST_CLAIM_SECONDS", 0)
+    monkeypatch.setattr(tasks, "LOST_CLAIM_SECONDS", 0)
     assert swept(left_behind(asked(here))) == state
 
 
@@ -168,7 +173,7 @@ def test_nothing_leaves_any_more_when_its_claim_may_count_as_left_behind():
 @pytest.mark.usefixtures("at_once")
 def test_where_every_session_has_ended_since_a_missing_lock_says_nothing(here, monkeypatch):
     """Check this because senders can survive a restart of the database."""
-    monkeypatch.setattr(due_intents, "CLAIM_SECONDS", 10**7)
+    monkeypatch.setattr(tasks, "CLAIM_SECONDS", 10**7)
     intent = left_behind(unlocking(here))
     with connection.cursor() as cursor:
         cursor.execute("SELECT min(backend_start) FROM pg_stat_activity")
@@ -194,7 +199,7 @@ def test_a_claim_has_a_sign_of_life_until_its_answer_is_recorded_and_none_is_lef
     before = signs()
     claimed = claim(unlocking(here))
     assert signs() == before + 1
-    applying.record_sent(claimed.intent, claimed.token, send_claimed(claimed))
+    transitions.record_sent(claimed.intent, claimed.token, send_claimed(claimed))
     session_locks.release(claimed.token)
     for asked in (unlocking, creation, renaming):
         send(asked(here))
@@ -217,7 +222,7 @@ def test_who_was_killed_asking_is_replaced_and_nobody_else(here, elsewhere, stat
     intent, before = claimed_by(elsewhere, unlocking(here)), signs() - 1
     later = ClockTime() + timedelta(minutes=10)
     Intent.objects.update(state=state, request_id="r1", due_at=later, rung_at=None)
-    due_intents.process_due()
+    tasks.process_due()
     ask(intent)
     assert not here.calls(operation)
     assert Intent.objects.get().rung_at is None
@@ -246,7 +251,7 @@ def made_anew(elsewhere):
 def test_who_lost_its_session_since_the_claim_writes_nothing(here, elsewhere, lost, states):
     claimed = claim(unlocking(here))
     lost(elsewhere)
-    applying.record_sent(claimed.intent, claimed.token, send_claimed(claimed))
+    transitions.record_sent(claimed.intent, claimed.token, send_claimed(claimed))
     assert Intent.objects.get().state in states
     assert not here.sandbox.commands(here.service.tenant_id)
 
@@ -259,7 +264,7 @@ def test_a_session_that_still_works_keeps_the_sign_of_life_while_recording_waits
                       " SELECT 1 FROM intents_intent FOR UPDATE")  # fmt: skip
     with connection.cursor() as cursor:
         cursor.execute("SET lock_timeout = 20")
-    applying.record_sent(claimed.intent, claimed.token, Transition(State.SUCCEEDED))
+    transitions.record_sent(claimed.intent, claimed.token, Transition(State.SUCCEEDED))
     assert Intent.objects.get().state == State.SUCCEEDED
     assert connection.connection is claimed.session
     assert signs() == before
@@ -275,9 +280,9 @@ def test_the_sweep_passes_by_what_somebody_holds_and_waits_for_nobody(here, else
     with elsewhere.transaction(), connection.cursor() as cursor:
         elsewhere.execute("SELECT 1 FROM intents_intent WHERE id = %s FOR UPDATE", [held.pk])
         cursor.execute("SET lock_timeout = '2s'")
-        due_intents.process_due()
+        tasks.process_due()
         cursor.execute("SET lock_timeout = 0")
     rung = set(Intent.objects.exclude(rung_at=None).values_list("pk", flat=True))
     assert rung == {free.pk}
-    due_intents.process_due()
+    tasks.process_due()
     assert not Intent.objects.filter(rung_at=None).exists(), "the next sweep rings for it"

@@ -6,9 +6,8 @@ import pytest
 
 from accessapi.resources import RequestRecord
 from portal.base.timers.clock import database_now
-from portal.domain.intents.models import Intent
-from portal.domain.intents.poll_intervals import first_poll_delay, next_poll_delay
-from portal.domain.intents.states import State
+from portal.domain.intents.models import Intent, State
+from portal.domain.intents.transitions import first_poll_delay, next_poll_delay
 from tenants.scope import tenant_scope
 from tests.support.places import fresh_nonce
 

@@ -5,14 +5,13 @@ from django.db import transaction
 from django.utils import translation
 
 from portal.domain.intents.actions import erase, submit
-from portal.domain.intents.models import Intent
+from portal.domain.intents.models import Intent, State
 from portal.domain.intents.recording import Command
-from portal.domain.intents.states import State
 from tenants import audit
 from tenants.models import AuditEntry, User
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
-from tenants.wording import Sentence, coded_sentence
+from tenants.sentences import Sentence, coded_sentence
 from tests.support.places import fresh_nonce
 
 pytestmark = pytest.mark.django_db

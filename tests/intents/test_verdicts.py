@@ -4,7 +4,7 @@ import pytest
 
 from accessapi import errors
 from accessapi.operations import Delivery
-from portal.domain.intents.states import MAX_ATTEMPTS, Reason, State
+from portal.domain.intents.models import MAX_ATTEMPTS, Reason, State
 from portal.domain.intents.transitions import from_error
 
 AMBIGUOUS = [

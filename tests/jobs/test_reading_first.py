@@ -11,17 +11,16 @@ from accessapi.errors import ServerFault
 from accessapi.operations import CallClass
 from accessapi.permissions import by_schedule, normalise_devices, weekly
 from portal.domain.budget.ledger import BudgetExhausted
-from portal.domain.intents import applying
-from portal.domain.intents.models import Intent
+from portal.domain.intents import transitions
+from portal.domain.intents.models import Intent, Reason, State
 from portal.domain.intents.nonces import Nonce
 from portal.domain.intents.sending import send
-from portal.domain.intents.states import Reason, State
 from portal.domain.intents.transitions import Transition
 from portal.domain.jobs import actions as engine
-from portal.domain.jobs import kinds, member_reading
-from portal.domain.jobs.models import Job, Part, Row
-from portal.domain.jobs.states import JobState, PartState, RowState
-from portal.domain.mirror.models import Area, Member
+from portal.domain.jobs import bulk_executor, kinds
+from portal.domain.jobs.models import Job, JobState, Part, PartState, Row, RowState
+from portal.domain.people.models import Member
+from portal.domain.places.models import Area
 from portal.domain.rights.member_rights import MemberRights
 from portal.rights import actions
 from tests.rights.page import posted
@@ -130,7 +129,7 @@ def test_after_a_lost_answer_members_are_read_again_and_only_what_is_missing_is_
         token = desk.place.service.token
         desk.place.sandbox.api("POST", "/v1/members/bulk/update", part.intent.body, token=token)
     Intent.objects.filter(pk=part.intent_id).update(state=State.SENDING, due_at=None)
-    applying.apply_transition(
+    transitions.apply_transition(
         {"pk": part.intent_id, "state": State.SENDING}, Transition(State.UNCERTAIN, Reason.TIMED_OUT)
     )
     Part.objects.filter(job=job, state=PartState.READING).update(lost_at=jobs.PAST)
@@ -219,8 +218,8 @@ def test_a_member_who_can_never_be_read_does_not_hold_up_the_others(desk, monkey
         real(connection, member_id)
 
     monkeypatch.setitem(kinds._kinds, "rights", kinds.JobKind(**{**kinds.kind_of(job).__dict__, "read_member": read}))
-    monkeypatch.setattr(member_reading, "PAUSE_AFTER_FAULT", timedelta(0))
-    monkeypatch.setattr(member_reading, "MAX_FAULTS", 3)
+    monkeypatch.setattr(bulk_executor, "PAUSE_AFTER_FAULT", timedelta(0))
+    monkeypatch.setattr(bulk_executor, "MAX_FAULTS", 3)
     jobs.run(job)
     assert desk.rows_by_state(job) == ["failed", "succeeded", "succeeded"]
     assert desk.rows(job)[0].problems == [["", "unreadable", {}]]

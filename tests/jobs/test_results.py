@@ -3,9 +3,8 @@
 import pytest
 
 from accessapi.resources.requests import BulkItem
-from portal.domain.jobs.models import Row
+from portal.domain.jobs.models import Action, Row, RowState
 from portal.domain.jobs.results import _row_result
-from portal.domain.jobs.states import Action, RowState
 
 
 @pytest.mark.parametrize("status", ["succeeded", "failed"])

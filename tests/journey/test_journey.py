@@ -11,7 +11,7 @@ from django.conf import settings
 from playwright.sync_api import Page, expect
 
 from tenants.models import Staff
-from tests.support.barriers import barriers
+from tests.support.accessibility import barriers
 from tests.support.chromium import PATIENCE
 from tests.support.places import age_proof
 from tests.support.stage import PASSWORD, Customer, Stage

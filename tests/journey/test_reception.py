@@ -8,7 +8,7 @@ import zxingcpp
 from PIL import Image
 from playwright.sync_api import Page, expect
 
-from portal.domain.mirror.models import Guest
+from portal.domain.people.models import Guest
 from portal.domain.visits.models import Preset, Visit
 from tests.support.stage import PASSWORD, Customer, Stage
 

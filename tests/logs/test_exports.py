@@ -10,13 +10,12 @@ import pytest
 from django.utils import timezone
 from openpyxl import load_workbook
 
-from portal.base.files import xlsx_streaming
+from portal.base.files import writing
+from portal.domain.history.models import History
+from portal.domain.history.records import insert_records
 from portal.domain.jobs import file_executor
-from portal.domain.jobs.models import ExportPart, Job
-from portal.domain.jobs.states import Halt, JobState
-from portal.domain.mirror.log_rows import insert_records
-from portal.domain.mirror.models import History
-from portal.logs.exports import actions
+from portal.domain.jobs.models import ExportPart, Halt, Job, JobState
+from portal.logs import exports
 from tenants.models import AuditEntry, Staff
 from tenants.scope import tenant_scope
 from tests.support import jobs
@@ -30,7 +29,7 @@ COUNT = 47
 @pytest.fixture
 def place(make, monkeypatch):
     """Create a tenant with some records, and let a part of a file have ten."""
-    monkeypatch.setattr(actions, "_PART_SIZE", 10)
+    monkeypatch.setattr(exports, "_PART_SIZE", 10)
     place = make(members=1)
     now = timezone.now()
     with tenant_scope(place.tenant):
@@ -156,7 +155,7 @@ def test_what_the_log_dates_otherwise_than_its_notification_is_in_the_file_once(
     first, second = (timezone.now() - timedelta(minutes=ago, seconds=30) for ago in NOW_AND_THEN[way])
     with tenant_scope(place.tenant):
         insert_records([record(first, history_id="told")._replace(notified=True)])
-    job, read, turns = asked(place, manager), actions.log_search.load_records, itertools.count()
+    job, read, turns = asked(place, manager), exports.log_search.load_records, itertools.count()
 
     def dated_again(*_):
         insert_records([record(second, history_id="told", content="read")])
@@ -166,7 +165,7 @@ def test_what_the_log_dates_otherwise_than_its_notification_is_in_the_file_once(
             dated_again()
         return read(keys)
 
-    monkeypatch.setattr(actions.log_search, "load_records", meanwhile)
+    monkeypatch.setattr(exports.log_search, "load_records", meanwhile)
     with tenant_scope(place.tenant):
         if when == "before the first part":
             dated_again()
@@ -261,11 +260,11 @@ def test_what_rests_in_the_database_is_not_readable(place, manager):
 
 
 def test_more_rows_than_a_sheet_holds_go_on_in_the_next(monkeypatch):
-    monkeypatch.setattr(xlsx_streaming, "MAX_ROWS_PER_SHEET", 25)
-    assert xlsx_streaming.count_parts_per_sheet([(10, 1)] * 7) == [2, 2, 2, 1]
-    assert xlsx_streaming.count_parts_per_sheet([]) == [0]
-    monkeypatch.setattr(xlsx_streaming, "MAX_BYTES_PER_SHEET", 3)
-    assert xlsx_streaming.count_parts_per_sheet([(1, 2), (1, 2), (1, 1)]) == [1, 2]
+    monkeypatch.setattr(writing, "MAX_ROWS_PER_SHEET", 25)
+    assert writing.count_parts_per_sheet([(10, 1)] * 7) == [2, 2, 2, 1]
+    assert writing.count_parts_per_sheet([]) == [0]
+    monkeypatch.setattr(writing, "MAX_BYTES_PER_SHEET", 3)
+    assert writing.count_parts_per_sheet([(1, 2), (1, 2), (1, 1)]) == [1, 2]
 
 
 def test_an_old_session_proves_who_it_is_before_it_asks(place):

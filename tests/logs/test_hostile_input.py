@@ -5,14 +5,16 @@ import itertools
 import pytest
 from django.utils import timezone
 
-from portal.domain.log.filters import FILTERS
-from portal.domain.mirror.models import HistoryDay, Member, PassController
+from portal.domain.history.filters import FILTERS
+from portal.domain.history.models import HistoryDay
+from portal.domain.people.models import Member
+from portal.domain.places.models import PassController
 from portal.logs.models import SavedSearch
 from tenants.scope import tenant_scope
 from tests.logs.test_exports import asked
+from tests.support.extremes import NASTY
 from tests.support.log import area, happened, loaded, record
 from tests.support.members import said
-from tests.support.nasty import NASTY
 
 pytestmark = pytest.mark.django_db
 NAMES = [each.name for each in FILTERS]

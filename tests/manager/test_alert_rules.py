@@ -130,7 +130,7 @@ class TestTrying:
                 cursor.execute("SELECT pg_sleep(2)")
             return ()
 
-        monkeypatch.setattr("portal.domain.alerts.trial._TRIAL_SECONDS", 0.1)
+        monkeypatch.setattr("portal.domain.alerts.actions._TRIAL_SECONDS", 0.1)
         monkeypatch.setitem(KINDS, "refused", replace(KINDS["refused"], find_in_past=slow))
         page = said(manager.post(at(one, "alerts:rule", "refused"), REFUSED | {"try": "1"}))
         assert "too long to be searched" in page

@@ -10,10 +10,10 @@ import pytest
 from django.utils import timezone
 
 from accessapi.permissions import always, by_schedule, normalise_devices, weekly
-from portal.areas import access_counts, grants
-from portal.domain.jobs.models import Job
-from portal.domain.jobs.states import JobState, RowState
-from portal.domain.mirror.models import Area, Member
+from portal.areas import access_counts
+from portal.domain.jobs.models import Job, JobState, RowState
+from portal.domain.people.models import Member
+from portal.domain.places.models import Area
 from tenants.models import AuditEntry
 from tests.support.areas import AreasDesk
 from tests.support.members import said
@@ -353,6 +353,6 @@ def test_grants_follow_what_an_edit_wrote(desk):
     desk.run(desk.prepared("grant", desk.people[:1]))
     with desk.scope():
         before = access_counts.count_area(desk.area.area_id)
-        grants.update_grants(desk.place.tenant, Member.objects.all())
+        access_counts.update_grants(desk.place.tenant, Member.objects.all())
         assert access_counts.count_area(desk.area.area_id) == before
         assert before.count.always == 1

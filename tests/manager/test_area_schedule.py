@@ -8,8 +8,7 @@ from django.utils import timezone
 from accessapi.permissions import always
 from portal.domain.intents.recording import Requester
 from portal.domain.jobs import actions as job_actions
-from portal.domain.jobs.models import Job
-from portal.domain.jobs.states import JobState, RowState
+from portal.domain.jobs.models import Job, JobState, RowState
 from tenants.models import AuditEntry
 from tests.manager.test_area_access import EVERYWHERE, HOURS, NOTHING, OFFICE, entry, equal, known_and_so, option
 from tests.support.areas import AreasDesk

@@ -13,11 +13,13 @@ from django.utils import timezone
 
 from accessapi.limits import JST
 from accessapi.permissions import always, by_schedule, never, weekly
-from portal.areas import access_counts, grants
+from portal.areas import access_counts
 from portal.areas.models import Grant, Tally
-from portal.domain.mirror import local_writes
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import Area, Member, MirrorState
+from portal.domain.events import MirrorKind
+from portal.domain.people.models import Member
+from portal.domain.places.models import Area
+from portal.domain.sync import local_writes
+from portal.domain.sync.models import MirrorState
 from tenants.models import AuditEntry
 from tenants.roles import Guard, Permission, Receptionist
 from tests.support.areas import AreasDesk
@@ -131,7 +133,7 @@ def test_more_than_a_page_is_counted_whatever_narrows_it(known):
             Member(member_id=f"z{n}", member_name=f"Zoe {n}", name_key=f"zoe{n}", rights=rights, has_card=True)
             for n in range(30)
         ]
-        grants.update_grants(known.place.tenant, Member.objects.bulk_create(more))
+        access_counts.update_grants(known.place.tenant, Member.objects.bulk_create(more))
     for query in ({"entry": "yes"}, {"entry": ["yes", "unknown"]}, {"hours": ["everywhere", "always"]}):
         asked = {**query, "size": "25", "at": "2026-11-20T12:00"}
         assert 'data-total="32"' in known.client.get(known.at(), asked).content.decode(), query
@@ -178,7 +180,7 @@ def test_rights_that_are_written_or_read_reach_the_page_at_once_and_those_gone_l
         assert access_counts.count_area(known.area.area_id).count.with_access == len(listed(known)) == 2
         Member.objects.filter(pk=last.pk)._raw_delete("default")  # as the swap of a complete list does
         assert not Grant.objects.filter(member_id=last.pk).exists()
-        grants.compact_tallies(known.place.tenant)
+        access_counts.compact_tallies(known.place.tenant)
         assert access_counts.count_area(known.area.area_id).count.with_access == 2
         assert not Tally.objects.filter(members__lte=0).exists()
 
@@ -186,11 +188,11 @@ def test_rights_that_are_written_or_read_reach_the_page_at_once_and_those_gone_l
 def test_filing_again_changes_nothing_and_tallies_always_add_up(known):
     with known.scope():
         before = sorted(Grant.objects.values_list("member_id", "area_id", "held_id"))
-        grants.update_grants(known.place.tenant, Member.objects.all())
+        access_counts.update_grants(known.place.tenant, Member.objects.all())
         assert sorted(Grant.objects.values_list("member_id", "area_id", "held_id")) == before
         each = {area.area_id: access_counts.count_area(area.area_id).count for area in Area.objects.all()}
         assert access_counts.count_all(each).areas == each
-        grants.compact_tallies(known.place.tenant)
+        access_counts.compact_tallies(known.place.tenant)
         assert access_counts.count_all(each) == access_counts.AccessCounts(each, 4)
 
 
@@ -254,7 +256,7 @@ def test_pages_cost_the_same_however_many_there_are(known):
             )
             for n in range(120)
         )
-        grants.update_grants(known.place.tenant, members)
+        access_counts.update_grants(known.place.tenant, members)
         MirrorState.objects.filter(kind=MirrorKind.MEMBERS).update(total=Member.objects.count())
     after = cost(known.areas_url), cost(known.at()), cost(choose)
     assert after == before

@@ -8,15 +8,15 @@ from django.db import connection
 from django.utils import timezone
 
 from accessapi.permissions import always, by_schedule, weekly
-from portal.areas import grants
+from portal.areas import access_counts
 from portal.areas.models import EVERYWHERE, KNOWN, Pass
 from portal.domain.intents import tracking
-from portal.domain.intents.models import Intent
+from portal.domain.intents.models import Intent, State
 from portal.domain.intents.sending import send
-from portal.domain.intents.states import State
-from portal.domain.jobs import advancing
-from portal.domain.jobs.states import JobState, RowState
-from portal.domain.mirror.models import Area, Member
+from portal.domain.jobs import tasks
+from portal.domain.jobs.models import JobState, RowState
+from portal.domain.people.models import Member
+from portal.domain.places.models import Area
 from tests.support.areas import AreasDesk
 from tests.support.databases import as_owner
 
@@ -34,14 +34,14 @@ def test_an_edit_of_300_members_uses_hardly_more_calls_than_it_must(make):
             answer = desk.at_service(member.member_id)
             told = {name: answer.get(name) for name in ("devices_pass", "keys_pass", "privilege")}
             Member.objects.filter(pk=member.pk).update(rights=told, rights_read_at=timezone.now())
-        grants.update_grants(desk.place.tenant, Member.objects.all())
+        access_counts.update_grants(desk.place.tenant, Member.objects.all())
     before = {each: len(desk.place.calls(each)) for each in (READ, BULK, POLL)}
     job = desk.prepared("grant", desk.people[:300], trust="1440")
     desk.post(f"edits/{job.pk}/start/", {})
     end = time.monotonic() + 600
     while desk.job(job.pk).state == JobState.RUNNING and time.monotonic() < end:
         with desk.scope():
-            advancing.advance_job(job.pk)
+            tasks.advance_job(job.pk)
             # Requests are followed at the engine's own pace, not at the test's.
             for intent in Intent.objects.filter(target=f"change:{job.pk}", due_at__lte=timezone.now()):
                 (send if intent.state == State.QUEUED else tracking.poll)(intent)
@@ -97,9 +97,9 @@ def furnished(place, members):
         ]
         for body in week:
             Pass.objects.update_or_create(
-                digest=grants.pass_digest(body), defaults={"body": body, "kind": grants.pass_kind(body)}
+                digest=access_counts.pass_digest(body), defaults={"body": body, "kind": access_counts.pass_kind(body)}
             )
-        anywhere = Pass.objects.get(digest=grants.pass_digest(always()))
+        anywhere = Pass.objects.get(digest=access_counts.pass_digest(always()))
         values = {"tenant": place.tenant.pk, "n": members}
         with connection.cursor() as cursor:
             cursor.execute(_MEMBERS, values)

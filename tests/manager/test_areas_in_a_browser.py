@@ -6,9 +6,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from accessapi.permissions import always, normalise_devices
-from portal.domain.jobs.states import JobState
+from portal.domain.jobs.models import JobState
+from tests.support.accessibility import barriers
 from tests.support.areas import AreasDesk
-from tests.support.barriers import barriers
 
 
 @pytest.fixture

@@ -7,9 +7,8 @@ import re
 import pytest
 
 from accessapi.permissions import always
-from portal.domain.jobs.models import Job
-from portal.domain.jobs.states import JobState, RowState
-from portal.domain.mirror.models import Member
+from portal.domain.jobs.models import Job, JobState, RowState
+from portal.domain.people.models import Member
 from tests.support.areas import AreasDesk
 from tests.support.members import said
 

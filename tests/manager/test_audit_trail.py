@@ -8,24 +8,22 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from portal.domain.intents.actions import submit
-from portal.domain.intents.applying import apply_transition
-from portal.domain.intents.models import Intent
+from portal.domain.intents.models import Intent, Reason, State
 from portal.domain.intents.recording import Command
-from portal.domain.intents.states import Reason, State
 from portal.domain.intents.tracking import resolve
-from portal.domain.intents.transitions import Transition
+from portal.domain.intents.transitions import Transition, apply_transition
 from portal.domain.jobs import actions
 from portal.domain.jobs.models import Job
-from portal.domain.mirror.models import Member
+from portal.domain.people.models import Member
 from portal.domain.visits.models import Visit
 from tenants import audit
 from tenants.models import AuditEntry, SupportSession, User
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
-from tenants.wording import coded_sentence
+from tenants.sentences import coded_sentence
 from tests.support.members import said
 from tests.support.places import fresh_nonce
-from tests.support.plans import rows_read
+from tests.support.query_plans import rows_read
 
 NAME = "佐々木 健太郎"
 

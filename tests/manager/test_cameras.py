@@ -14,7 +14,8 @@ from portal.base.ui.times import local
 from portal.domain.budget.models import Gauge
 from portal.domain.cameras import actions, refreshing
 from portal.domain.cameras.models import Camera, Picture
-from portal.domain.mirror.models import History, PassController
+from portal.domain.history.models import History
+from portal.domain.places.models import PassController
 from portal.plans import plan_devices
 from tenants.models import AuditEntry, Connection
 from tenants.roles import FacilityManager, Permission, Receptionist, Support

@@ -8,7 +8,8 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from portal.domain.cameras.models import Camera
-from portal.domain.mirror.models import History, PassController
+from portal.domain.history.models import History
+from portal.domain.places.models import PassController
 from tenants.scope import tenant_scope
 from tests.support.waiting import until
 

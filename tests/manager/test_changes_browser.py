@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from portal.domain.jobs.models import Job
-from tests.support.barriers import barriers
+from tests.support.accessibility import barriers
 from tests.support.changes import ChangesDesk
 
 

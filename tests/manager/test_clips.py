@@ -10,7 +10,7 @@ from django.utils import timezone
 from portal.base.timers.clock import database_now
 from portal.domain.cameras import clips, usage
 from portal.domain.cameras.models import CameraUsage, Clip
-from portal.domain.mirror.models import History
+from portal.domain.history.models import History
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
 from tests.support.cameras import used

@@ -12,7 +12,7 @@ from portal.domain.cameras import door_command_pictures
 from portal.domain.cameras.models import Camera, CommandMoment
 from portal.domain.intents import nonces, tracking
 from portal.domain.intents.models import Intent
-from portal.domain.mirror.models import PassController
+from portal.domain.places.models import PassController
 from tenants.scope import tenant_scope
 from tests.support.members import said
 from tests.support.places import nonce_of

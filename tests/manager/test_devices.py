@@ -12,7 +12,7 @@ from portal.base.timers.clock import database_now
 from portal.devices import status_reading
 from portal.domain.intents import tracking
 from portal.domain.intents.models import Intent
-from portal.domain.mirror.models import PassController
+from portal.domain.places.models import PassController
 from tenants.scope import tenant_scope
 from tests.support.doors import door as seen
 from tests.support.doors import shows

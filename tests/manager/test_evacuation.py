@@ -7,9 +7,8 @@ import pytest
 from portal.base.timers.clock import database_now
 from portal.devices import actions as devices
 from portal.devices.actions import DoorCommand
-from portal.domain.intents.models import Intent
-from portal.domain.intents.states import Reason, State
-from portal.domain.mirror.models import DoorState, PassController
+from portal.domain.intents.models import Intent, Reason, State
+from portal.domain.places.models import DoorState, PassController
 from portal.lockdown.models import Lockdown, LockdownSetting
 from tenants.models import AuditEntry, Staff
 from tenants.roles import PLATFORM_ROLES, Permission

@@ -12,10 +12,12 @@ from django.utils import timezone
 from portal.base.timers.clock import database_now
 from portal.base.ui.times import local
 from portal.domain.cameras.models import Camera, CameraUsage, Clip
+from portal.domain.history.models import History
 from portal.domain.intents import nonces
-from portal.domain.mirror import failure_reasons
-from portal.domain.mirror.models import Area, History, Member
-from portal.evidence import actions, alerts, retention, store
+from portal.domain.people.models import Member
+from portal.domain.places.models import Area
+from portal.domain.sync import failure_reasons
+from portal.evidence import actions, signals, store
 from portal.evidence.models import Incident, Item, StoredFile
 from tenants.models import AuditEntry, Connection
 from tenants.scope import tenant_scope
@@ -238,14 +240,14 @@ def test_an_incident_is_deleted_after_its_time_but_not_on_hold(place, manager, o
     hold = evidence.held(place, manager)
     with tenant_scope(place.tenant):
         Incident.objects.update(keep_until=today - timedelta(days=1), due_at=database_now())
-        assert retention.INCIDENTS_DUE.claim_batch() == []
-        retention.delete_expired(Incident.objects.get().pk)
+        assert actions.INCIDENTS_DUE.claim_batch() == []
+        actions.delete_expired(Incident.objects.get().pk)
         digest = StoredFile.objects.get().sha256
     assert "On legal hold since" in said(manager.get(url(place, "incident", 1)))
     manager.post(url(place, "end_hold", 1, hold.pk))
     with tenant_scope(place.tenant):
-        (due,) = retention.INCIDENTS_DUE.claim_batch()
-        retention.delete_expired(due.pk)
+        (due,) = actions.INCIDENTS_DUE.claim_batch()
+        actions.delete_expired(due.pk)
         assert Incident.objects.count() == Item.objects.count() == 0
         entry = AuditEntry.objects.get(action="incident.deleted")
         path = StoredFile.objects.get().path
@@ -295,16 +297,16 @@ def test_video_about_to_be_deleted_is_an_alert(place, manager, opened):
     opened(days=80)
     work(place)
     with tenant_scope(place.tenant):
-        (seen,) = alerts._expiring_incidents(place.tenant, {"left": 14})
+        (seen,) = signals._expiring_incidents(place.tenant, {"left": 14})
         assert seen.facts == {"number": 1, "days": 14}
-        assert list(alerts._expiring_incidents(place.tenant, {"left": 5})) == []
+        assert list(signals._expiring_incidents(place.tenant, {"left": 5})) == []
 
 
 def test_video_that_a_worker_tries_in_vain_to_fetch_is_an_alert_too(place, manager, opened):
     opened(days=80)
     with tenant_scope(place.tenant):
         assert Item.objects.get(kind="clip").media == "wanted"
-        assert len(list(alerts._expiring_incidents(place.tenant, {"left": 14}))) == 1
+        assert len(list(signals._expiring_incidents(place.tenant, {"left": 14}))) == 1
     page = manager.get(url(place, "incident", 1))
     assert "Being fetched The service deletes it on" in said(page)
     assert "chip-loud" in manager.get(url(place, "index")).content.decode()

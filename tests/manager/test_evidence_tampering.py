@@ -14,7 +14,7 @@ import botocore.session
 import pytest
 from moto.server import ThreadedMotoServer
 
-from portal.evidence import check_export, time_stamps
+from portal.evidence import check_export, exporting
 from portal.evidence.models import Export, Item, StoredFile
 from tenants.scope import tenant_scope
 from tests.support.evidence import checked, exported, opened, public_key, url, work
@@ -290,23 +290,23 @@ def drop_by_drop(authority, handler, asked):
 
 def test_an_answer_without_end_is_not_read_to_the_end(authority):
     authority.instead = without_end
-    with pytest.raises(time_stamps.NotStamped):
-        time_stamps.request_stamp(ASKED)
+    with pytest.raises(exporting.NotStamped):
+        exporting.request_stamp(ASKED)
     assert authority.sent < 16 * 1024 * 1024  # what the sockets of both sides can buffer
 
 
 def test_an_answer_that_comes_drop_by_drop_holds_no_worker(authority, monkeypatch):
-    monkeypatch.setattr(time_stamps, "_ANSWER_SECONDS", 1.0)
+    monkeypatch.setattr(exporting, "_ANSWER_SECONDS", 1.0)
     authority.instead = drop_by_drop
     began = time.monotonic()
-    with pytest.raises(time_stamps.NotStamped):
-        time_stamps.request_stamp(ASKED)
+    with pytest.raises(exporting.NotStamped):
+        exporting.request_stamp(ASKED)
     assert time.monotonic() - began < PATIENCE / 8
 
 
 def test_an_answer_about_something_else_is_no_time_stamp(authority):
     digests = [hashlib.sha256(each).digest() for each in (ASKED, b"another list")]
-    stamped = time_stamps.request_stamp(ASKED)
+    stamped = exporting.request_stamp(ASKED)
     instead = {
         "of another list": lambda asked: authority.stamp(asked.replace(*digests)),
         "of an earlier question": lambda _asked: stamped,
@@ -316,12 +316,12 @@ def test_an_answer_about_something_else_is_no_time_stamp(authority):
     }
     for answer in instead.values():
         authority.instead = lambda _authority, handler, asked, answer=answer: handler.wfile.write(answer(asked))
-        with pytest.raises(time_stamps.NotStamped):
-            time_stamps.request_stamp(ASKED)
+        with pytest.raises(exporting.NotStamped):
+            exporting.request_stamp(ASKED)
 
 
 def test_no_other_place_is_asked_for_a_time_stamp(authority):
     authority.status, authority.leads_to = 307, authority.url
-    with pytest.raises(time_stamps.NotStamped):
-        time_stamps.request_stamp(ASKED)
+    with pytest.raises(exporting.NotStamped):
+        exporting.request_stamp(ASKED)
     assert authority.asked == 1

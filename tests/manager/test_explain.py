@@ -11,7 +11,8 @@ from django.utils import timezone
 
 from accessapi.limits import JST
 from accessapi.permissions import always, between, by_schedule, never, weekly
-from portal.domain.mirror.models import Area, KeyBox, Member, TenantRecord
+from portal.domain.people.models import Member
+from portal.domain.places.models import Area, KeyBox, TenantRecord
 from tests.support.members import MembersDesk, said, tight
 
 READ = 5

@@ -8,8 +8,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accessapi.permissions import always, by_schedule, weekly
-from portal.domain.mirror import local_writes
-from portal.domain.mirror.models import Area, History, MirrorState
+from portal.domain.history.models import History
+from portal.domain.places.models import Area
+from portal.domain.sync import local_writes
+from portal.domain.sync.models import MirrorState
 from tenants.roles import Guard, Permission
 from tests.support.changes import ChangesDesk
 from tests.support.log import clock, happened, loaded, record

@@ -11,8 +11,9 @@ from django.utils import timezone
 from openpyxl import load_workbook
 
 from portal.domain.jobs import actions
-from portal.domain.mirror.models import Area, Group, Member
-from portal.domain.mirror.text_folding import fold
+from portal.domain.people.models import Group, Member
+from portal.domain.people.text_folding import fold
+from portal.domain.places.models import Area
 from portal.domain.visits.models import Visit
 from tenants.models import AuditEntry, Connection
 from tenants.scope import tenant_scope
@@ -44,15 +45,14 @@ MAKERS = re.compile(
     r"FileResponse|StreamingHttpResponse|csv\.writer|(?<!_)Workbook\(|content.disposition", re.IGNORECASE
 )
 WRITERS = {
-    "portal/base/files/writing.py",
-    "portal/base/files/xlsx_streaming.py",  # workbooks too long for memory: rows are written as they are sent
+    "portal/base/files/writing.py",  # workbooks too long for memory: rows are written as they are sent
     "portal/codes/views.py",
     # The checking program, stored video, and other things that are stored as a whole.
-    "portal/evidence/export_views.py",
-    "portal/evidence/media_views.py",
+    "portal/evidence/views.py",
+    "portal/evidence/item_views.py",
     "portal/evidence/store.py",
     "portal/reviews/signed_report.py",  # a part of a signed archive
-    "portal/reports/workbook_writing.py",  # a workbook of several tables, whose cells the writer makes
+    "portal/reports/report_files.py",  # a workbook of several tables, whose cells the writer makes
 }
 
 

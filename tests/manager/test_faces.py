@@ -10,12 +10,11 @@ from PIL import Image
 
 from portal.base.files import pictures
 from portal.base.timers.clock import database_now
-from portal.domain.intents import applying, handlers, sending, tracking
-from portal.domain.intents.models import Enclosure, Intent
-from portal.domain.intents.states import Reason, State
+from portal.domain.intents import handlers, sending, tracking, transitions
+from portal.domain.intents.models import Enclosure, Intent, Reason, State
 from portal.domain.intents.transitions import Transition
-from portal.domain.mirror.models import Member
-from portal.members import follow
+from portal.domain.people.models import Member
+from portal.members import signals
 from portal.members.models import Portrait
 from tests.support.images import huge_jpeg, huge_png, jpeg, png
 from tests.support.members import MembersDesk, said
@@ -270,7 +269,7 @@ def test_a_registration_whose_answer_was_lost_is_never_sent_again_and_resolved_b
         desk.place.sandbox.move_clock(desk.place.service.tenant_id, seconds=5)
         found = handlers.handler_of(intent.operation).reconcile(intent)
         assert found.applied is True
-        applying.apply_transition(
+        transitions.apply_transition(
             {"pk": intent.pk}, Transition(State.SUCCEEDED, Reason.LOST, result={"evidence": found.evidence})
         )
         assert Member.objects.get(pk=member.pk).has_face
@@ -284,7 +283,7 @@ def test_absence_counts_when_two_readings_minutes_apart_agree(desk):
     with desk.scope():
         intent = Intent.objects.get(operation="register_face_image")
         first = handlers.handler_of(intent.operation).reconcile(intent)
-        earlier = first.retry_at - follow.FACE_DELAY * 2 - timedelta(seconds=5)
+        earlier = first.retry_at - signals.FACE_DELAY * 2 - timedelta(seconds=5)
         intent.result = {"evidence": {"first seen missing": earlier.isoformat()}}
         assert (first.applied, handlers.handler_of(intent.operation).reconcile(intent).applied) == (None, False)
 

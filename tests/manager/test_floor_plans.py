@@ -9,8 +9,8 @@ from django.urls import reverse
 from fpdf import FPDF
 from PIL import Image
 
-from portal.domain.mirror import door_states
-from portal.domain.mirror.models import KeyBox, PassController
+from portal.domain.places import door_states
+from portal.domain.places.models import KeyBox, PassController
 from portal.plans.models import FloorPlan, Placement
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
@@ -128,7 +128,7 @@ class TestUploading:
         assert the_plan(house).width <= 2400
 
     def test_a_page_that_asks_for_too_much_memory_ends_alone(self, house, manager, monkeypatch):
-        monkeypatch.setattr("portal.plans.pdf_rendering.MAX_MEGABYTES", 40)
+        monkeypatch.setattr("portal.plans.forms.MAX_MEGABYTES", 40)
         assert "This PDF cannot be drawn." in upload(manager, house, paper()).content.decode()
         assert manager.get(at(house, "index")).status_code == 200
 

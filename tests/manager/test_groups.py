@@ -12,12 +12,12 @@ from django.utils import timezone
 
 from accessapi import errors
 from accessapi.client import Client as ServiceClient
+from portal.domain.events import MirrorKind
 from portal.domain.intents import tracking
-from portal.domain.intents.models import Intent
-from portal.domain.intents.states import Reason, State
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import Group, Member, MirrorState
-from portal.groups import actions, follow
+from portal.domain.intents.models import Intent, Reason, State
+from portal.domain.people.models import Group, Member
+from portal.domain.sync.models import MirrorState
+from portal.groups import actions, signals
 from tenants import scope
 from tenants.scope import tenant_scope
 from tests.support.places import fresh_nonce, nonce_of
@@ -349,21 +349,21 @@ def read_twice(look, intent):
 def test_a_lost_creation_is_found_by_reading_or_proven_absent(here, uncertain, applied):
     intent = uncertain(create(here), applied=applied)
     assert intent.state == State.UNCERTAIN
-    finding = follow.find_new_group(intent) if applied else read_twice(follow.find_new_group, intent)
+    finding = signals.find_new_group(intent) if applied else read_twice(signals.find_new_group, intent)
     assert finding.applied is applied
     assert bool(finding.evidence.get("membergroup_id")) is applied
     assert sent(here, CREATE) == applied
 
 
 def test_a_lost_creation_of_a_name_that_was_there_before_is_not_taken_for_done(here, uncertain):
-    assert read_twice(follow.find_new_group, uncertain(create(here, SALES), applied=False)).applied is False
-    assert follow.find_new_group(uncertain(create(here, SALES), applied=True)).applied is True
+    assert read_twice(signals.find_new_group, uncertain(create(here, SALES), applied=False)).applied is False
+    assert signals.find_new_group(uncertain(create(here, SALES), applied=True)).applied is True
 
 
 def test_two_new_groups_of_one_name_leave_it_to_a_person(here, uncertain):
     intent = uncertain(create(here), applied=True)
     here.sandbox.api("POST", "/v1/membergroups", token=here.service.token, json={"membergroup_name": "Guards"})
-    assert follow.find_new_group(intent).applied is None
+    assert signals.find_new_group(intent).applied is None
 
 
 def test_a_found_creation_reaches_the_mirror(here, uncertain):
@@ -384,8 +384,8 @@ def test_a_lost_renaming_is_read_back(here, uncertain):
 
     done = uncertain(rename, applied=True)
     path, token = f"/v1/membergroups/{group.membergroup_id}", here.service.token
-    assert follow.check_name(done).applied is True
+    assert signals.check_name(done).applied is True
     here.sandbox.api("PUT", path, token=token, json={"membergroup_name": SALES})
-    assert read_twice(follow.check_name, done).applied is False
+    assert read_twice(signals.check_name, done).applied is False
     here.sandbox.api("PUT", path, token=token, json={"membergroup_name": "Else"})
-    assert follow.check_name(done).applied is None
+    assert signals.check_name(done).applied is None

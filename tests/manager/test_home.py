@@ -12,18 +12,19 @@ from django.utils import timezone
 from portal.base.ui.times import TOKYO
 from portal.domain.alerts import actions, detection
 from portal.domain.alerts.models import Alert, Rule
+from portal.domain.history.coverage import start_of_day
 from portal.domain.intents.models import Intent
 from portal.domain.intents.recording import Requester
 from portal.domain.jobs.models import Job, Row
-from portal.domain.mirror.coverage import start_of_day
-from portal.domain.mirror.models import Member, PassController
-from portal.domain.presence import hourly_counts, passages
+from portal.domain.people.models import Member
+from portal.domain.places.models import PassController
+from portal.domain.presence import passages
 from portal.domain.presence.models import PassedHour
 from portal.domain.visits.models import Visit
 from portal.lockdown.models import Lockdown, LockdownDoor
 from tenants.models import Connection
 from tenants.scope import tenant_scope
-from tests.support import kept
+from tests.support import cached_places
 from tests.support.doors import shows
 from tests.support.keys import key_box, reads, tells
 from tests.support.log import area, happened, lists_read, loaded, record
@@ -196,7 +197,7 @@ def passed(place, at, device_id="front", times=1, **said):
     found = [record(at, member_id="M1", device_id=device_id, **said) for _ in range(times)]
     rows = happened(place, *found)
     with tenant_scope(place.tenant):
-        hourly_counts.count_new_passages(place.tenant, histories=rows)
+        passages.count_new_passages(place.tenant, histories=rows)
 
 
 def this_hour():
@@ -323,7 +324,7 @@ def test_a_new_tenant_says_what_to_do_next_by_role(place):
 
 def test_a_connected_tenant_with_nothing_in_it_says_how_far_it_is(place):
     assert steps(home(place, "owner"))[0] == ("Connect this tenant to the service", True, False)
-    kept.read(place, unread=MembersDesk.unread)
+    cached_places.read(place, unread=MembersDesk.unread)
     assert "Next steps" not in home(place, "owner")
 
 

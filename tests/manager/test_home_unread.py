@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import MirrorState
+from portal.domain.events import MirrorKind
+from portal.domain.sync.models import MirrorState
 from tenants.models import Connection
 from tenants.scope import tenant_scope
 from tests.manager.test_home import home, house  # noqa: F401 - a fixture

@@ -7,10 +7,9 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection, transaction
 
-from portal.domain.jobs import wakeups
-from portal.domain.jobs.models import Job, Row
-from portal.domain.jobs.states import JobState, RowState
-from portal.domain.mirror.models import Group, Member
+from portal.domain.jobs import running
+from portal.domain.jobs.models import Job, JobState, Row, RowState
+from portal.domain.people.models import Group, Member
 from portal.imports import checking, queries
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
@@ -361,8 +360,8 @@ def test_the_tick_finds_what_nobody_rang_for(desk, manager, url, monkeypatch):
     there = uploaded(manager, url, "name\na\n")
     manager.post(f"{there}columns/", form_of(manager.get(there)))
     rung = []
-    monkeypatch.setattr("portal.base.timers.task_queue.enqueue", lambda task, rows, **more: rung.append((task, *rows)))
-    assert wakeups.JOB_WAKEUP.check_due() == 1
+    monkeypatch.setattr("portal.base.timers.celery_app.enqueue", lambda task, rows, **more: rung.append((task, *rows)))
+    assert running.JOB_WAKEUP.check_due() == 1
     assert rung == [("portal.domain.jobs.tasks.check", (desk.place.tenant.pk, job_at(desk, there).pk))]
 
 

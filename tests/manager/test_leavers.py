@@ -11,12 +11,15 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from portal.domain.mirror import last_seen, local_writes
-from portal.domain.mirror.freshness import freshness_of
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import History, Member, MirrorState
-from portal.members import cleanup_lists
-from portal.members.cleanup_lists import CleanupList
+from portal.domain.events import MirrorKind
+from portal.domain.history.models import History
+from portal.domain.people import last_seen
+from portal.domain.people.models import Member
+from portal.domain.sync import local_writes
+from portal.domain.sync.freshness import freshness_of
+from portal.domain.sync.models import MirrorState
+from portal.members import lists
+from portal.members.lists import CleanupList
 from tenants.models import AuditEntry, SupportSession
 from tests.support.log import loaded
 from tests.support.members import MembersDesk, said
@@ -115,7 +118,7 @@ def test_the_tabs_learn_their_counts_a_moment_later_in_one_query(desk):
         assert words in counted
     fresh = freshness_of(desk.place.tenant)
     with desk.scope(), CaptureQueriesContext(connection) as asked:
-        assert set(cleanup_lists.count_members_to_review(desk.place.tenant, list(CleanupList), fresh)) == set(
+        assert set(lists.count_members_to_review(desk.place.tenant, list(CleanupList), fresh)) == set(
             CleanupList.values
         )
     assert len(asked) == 1

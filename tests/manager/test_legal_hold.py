@@ -16,8 +16,8 @@ from portal.base.timers.celery_app import app
 from portal.base.timers.clock import database_now
 from portal.base.ui.times import local
 from portal.domain.cameras.models import Camera
-from portal.domain.mirror.models import History
-from portal.evidence import actions, rules, store, tasks
+from portal.domain.history.models import History
+from portal.evidence import actions, store, tasks
 from portal.evidence.models import Export, Incident, Item, LegalHold, StoredFile
 from portal.today import erasing
 from tenants.access import SAFE_METHODS
@@ -314,6 +314,6 @@ def test_what_is_refused_is_looked_at_under_the_lock(place, manager, hold):
     with tenant_scope(place.tenant):
         read_before = Incident.objects.prefetch_related("holds").get()
         read_before._prefetched_objects_cache = {"holds": LegalHold.objects.none()}
-        assert rules.refusing_state(read_before, "edit") == ""
-        with pytest.raises(rules.NotDone, match="held"):
+        assert actions.refusing_state(read_before, "edit") == ""
+        with pytest.raises(actions.NotDone, match="held"):
             actions.edit(incident=read_before, title="X", began_at=database_now(), ended_at=None, by=None)

@@ -10,9 +10,11 @@ import pytest
 from django.utils import timezone
 
 from portal.base.ui.times import local
+from portal.domain.events import MirrorKind
 from portal.domain.jobs.models import Job, Row
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import Guest, Key, KeyBox, Member, MirrorState
+from portal.domain.people.models import Guest, Member
+from portal.domain.places.models import Key, KeyBox
+from portal.domain.sync.models import MirrorState
 from portal.domain.visits.models import Visit
 from portal.reports.models import Report
 from tenants.models import Connection

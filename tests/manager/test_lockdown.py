@@ -8,10 +8,9 @@ import pytest
 from portal.base.timers.clock import database_now
 from portal.devices import actions as devices
 from portal.devices.actions import DoorCommand
-from portal.domain.intents.due_intents import process_due
-from portal.domain.intents.models import Intent
-from portal.domain.intents.states import Reason, State
-from portal.domain.mirror.models import DoorState, PassController
+from portal.domain.intents.models import Intent, Reason, State
+from portal.domain.intents.tasks import process_due
+from portal.domain.places.models import DoorState, PassController
 from portal.lockdown.models import Lockdown, LockdownDoor
 from tenants.models import Connection, Staff
 from tenants.scope import tenant_scope

@@ -8,7 +8,7 @@ import pytest
 from portal.devices import actions as devices
 from portal.devices.actions import DoorCommand
 from portal.domain.intents.models import Intent
-from portal.domain.mirror.models import DoorState, PassController
+from portal.domain.places.models import DoorState, PassController
 from portal.lockdown.models import Lockdown
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope

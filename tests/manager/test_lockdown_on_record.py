@@ -6,9 +6,8 @@ from datetime import timedelta
 import pytest
 
 from portal.base.timers.clock import database_now
-from portal.domain.intents.models import Intent
-from portal.domain.intents.states import State
-from portal.domain.mirror.models import DoorState, PassController
+from portal.domain.intents.models import Intent, State
+from portal.domain.places.models import DoorState, PassController
 from portal.lockdown.models import Lockdown, LockdownSetting
 from tenants.models import AuditEntry, Connection, Staff
 from tenants.scope import tenant_scope

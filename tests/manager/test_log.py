@@ -13,10 +13,13 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from portal.base.ui.times import TOKYO, local
-from portal.domain.log import visibility
-from portal.domain.mirror import local_writes
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import Guest, HistoryDay, KeyBox, Member, MirrorState, PassController
+from portal.domain.events import MirrorKind
+from portal.domain.history import visibility
+from portal.domain.history.models import HistoryDay
+from portal.domain.people.models import Guest, Member
+from portal.domain.places.models import KeyBox, PassController
+from portal.domain.sync import local_writes
+from portal.domain.sync.models import MirrorState
 from portal.domain.visits.models import Stage, Visit
 from portal.logs.models import SavedSearch
 from tenants.scope import tenant_scope

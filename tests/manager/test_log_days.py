@@ -10,9 +10,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from portal.base.ui.times import TOKYO
-from portal.domain.mirror.coverage import start_of_day
-from portal.domain.mirror.models import History, HistoryDay, MirrorState, PassController
-from portal.logs.record_types import RecordType, type_expression, type_of
+from portal.domain.history.coverage import start_of_day
+from portal.domain.history.models import History, HistoryDay
+from portal.domain.places.models import PassController
+from portal.domain.sync.models import MirrorState
+from portal.logs.days import RecordType, type_expression, type_of
 from tenants.scope import tenant_scope
 from tests.support.log import area, clock, happened, loaded, record
 from tests.support.members import said

@@ -9,11 +9,12 @@ from django.utils import timezone
 from accessapi.overrides import OverrideError, load_overrides
 from portal.base.ui.times import TOKYO
 from portal.devices import status_reading
-from portal.domain.mirror.models import History, PassController
+from portal.domain.history.models import History
+from portal.domain.places.models import PassController
 from portal.domain.presence import passages
 from portal.domain.presence.models import Inside
-from portal.logs.exports import cells
-from portal.logs.record_types import RecordType, type_expression, type_of
+from portal.logs import exports
+from portal.logs.days import RecordType, type_expression, type_of
 from tenants.scope import tenant_scope
 from tests.support.log import happened, loaded, record
 from tests.support.members import said
@@ -64,7 +65,7 @@ def test_what_is_over_is_said_to_be_over_and_no_alarm(one, look, status):
     assert 'class="chip chip-quiet">Over' in answer.content.decode()
     assert "Status Over" in said(look(f"records/{row.history_id}/"))
     with tenant_scope(one.tenant):
-        assert "Over" in cells.cells_of(row)
+        assert "Over" in exports.cells_of(row)
         words = one.tenant.environment.catalogue
         sorted_here = History.objects.annotate(sort=type_expression(words)).values_list("sort", flat=True).get()
         assert type_of(row, words) == sorted_here == RecordType.OTHER

@@ -7,9 +7,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from portal.base.ui.times import local
-from portal.domain.mirror import failure_reasons, sync_schedule
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import Key, KeyBox, MirrorState, PassController
+from portal.domain.events import MirrorKind
+from portal.domain.places.models import Key, KeyBox, PassController
+from portal.domain.sync import failure_reasons, schedule
+from portal.domain.sync.models import MirrorState
 from tenants.scope import tenant_scope
 from tests.manager.test_explain_past import PastDesk
 from tests.support import evidence
@@ -46,7 +47,7 @@ def pause(place):
     with tenant_scope(place.tenant):
         state = MirrorState.objects.get(kind=MirrorKind.HISTORIES)
         state.as_of, state.error, state.error_at, state.due_at = SINCE, failure_reasons.NO_CALLS, NOW, NOW
-        state.memory[sync_schedule.RESUMES_AT] = UNTIL.isoformat()
+        state.memory[schedule.RESUMES_AT] = UNTIL.isoformat()
         state.save()
 
 

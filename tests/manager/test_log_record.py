@@ -8,11 +8,11 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from portal.domain.intents.models import Intent, target_of
-from portal.domain.intents.states import State
-from portal.domain.mirror.models import KeyBox, Member, PassController
+from portal.domain.intents.models import Intent, State, target_of
+from portal.domain.people.models import Member
+from portal.domain.places.models import KeyBox, PassController
 from tenants.scope import tenant_scope
-from tenants.wording import coded_sentence
+from tenants.sentences import coded_sentence
 from tests.support.log import happened, loaded, record
 from tests.support.members import said
 from tests.support.places import fresh_nonce

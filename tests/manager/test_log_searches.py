@@ -7,8 +7,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from portal.domain.mirror import local_writes
-from portal.domain.mirror.models import PassController
+from portal.domain.places.models import PassController
+from portal.domain.sync import local_writes
 from portal.logs import searches
 from portal.logs.models import SavedSearch
 from tenants.scope import tenant_scope

@@ -5,9 +5,8 @@ from playwright.sync_api import expect
 
 from portal.base.timers.clock import database_now
 from portal.domain.intents import tracking
-from portal.domain.intents.models import Intent
-from portal.domain.intents.states import State
-from tests.support.barriers import barriers
+from portal.domain.intents.models import Intent, State
+from tests.support.accessibility import barriers
 from tests.support.images import jpeg, png, read_qr
 from tests.support.members import MembersDesk
 from tests.support.waiting import until

@@ -8,10 +8,10 @@ from django.core import signing
 
 from portal.domain.budget.models import Spent
 from portal.domain.budget.priorities import Priority
-from portal.domain.mirror.models import Member
+from portal.domain.people.models import Member
 from portal.members import qr_codes
 from tenants.models import AuditEntry
-from tests.support.hours import an_hour_of
+from tests.support.call_budgets import an_hour_of
 from tests.support.images import read_qr
 from tests.support.members import MembersDesk, said
 from tests.support.places import age_proof

@@ -8,11 +8,13 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from portal.domain.events import MirrorKind
+from portal.domain.history.models import History
 from portal.domain.intents.models import Intent
-from portal.domain.mirror import local_writes
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import History, Member, MirrorState
-from portal.members import portraits
+from portal.domain.people.models import Member
+from portal.domain.sync import local_writes
+from portal.domain.sync.models import MirrorState
+from portal.members import faces
 from portal.members.models import Portrait
 from tenants.roles import FacilityManager
 from tests.support.log import keep
@@ -80,16 +82,12 @@ def test_a_picture_goes_with_its_member_whoever_deleted_them(desk):
     member, other = desk.members()
     with desk.scope():
         for each in (member, other):
-            portraits.save_portrait_address(
-                desk.place.tenant, each.member_id, f"https://pictures.example/{each.member_id}"
-            )
-        portraits.save_portrait_address(
-            desk.place.tenant, other.member_id, f"https://pictures.example/{other.member_id}"
-        )
+            faces.save_portrait_address(desk.place.tenant, each.member_id, f"https://pictures.example/{each.member_id}")
+        faces.save_portrait_address(desk.place.tenant, other.member_id, f"https://pictures.example/{other.member_id}")
         Member.objects.filter(pk=member.pk).delete()
-        portraits.delete_orphan_portraits(desk.place.tenant)
+        faces.delete_orphan_portraits(desk.place.tenant)
         assert [each.member_id for each in Portrait.objects.all()] == [other.member_id]
-        portraits.save_portrait_address(desk.place.tenant, other.member_id, None)
+        faces.save_portrait_address(desk.place.tenant, other.member_id, None)
         assert not Portrait.objects.exists()
 
 

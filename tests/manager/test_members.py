@@ -5,9 +5,9 @@ import re
 import pytest
 from django.utils.html import escape
 
-from portal.domain.mirror.models import Member
+from portal.domain.people.models import Member
 from tenants.models import AuditEntry
-from tests.support.hours import an_hour_of
+from tests.support.call_budgets import an_hour_of
 from tests.support.members import MembersDesk, as_read, said
 
 

@@ -10,8 +10,8 @@ from django.test.utils import CaptureQueriesContext
 from openpyxl import load_workbook
 
 from portal.base.files.writing import unescape_formula
-from portal.domain.mirror import local_writes
-from portal.domain.mirror.models import Member
+from portal.domain.people.models import Member
+from portal.domain.sync import local_writes
 from tenants.models import AuditEntry
 from tests.support.members import MembersDesk, said
 

@@ -5,15 +5,14 @@ from datetime import timedelta
 import pytest
 
 from accessapi.resources import write_moment
-from portal.domain.intents import absence_proofs as proof
-from portal.domain.intents import applying, handlers
-from portal.domain.intents.models import Intent
+from portal.domain.intents import handlers, transitions
+from portal.domain.intents import handlers as proof
+from portal.domain.intents.models import Intent, Reason, State
 from portal.domain.intents.recording import Command, record_intent
-from portal.domain.intents.states import Reason, State
 from portal.domain.intents.transitions import Transition
-from portal.domain.mirror import tasks
-from portal.domain.mirror.models import Member
-from portal.members import actions, matching
+from portal.domain.people.models import Member
+from portal.domain.sync import tasks
+from portal.members import actions, queries
 from tenants.roles import Permission
 from tests.support.members import MembersDesk
 from tests.support.places import fresh_nonce
@@ -40,7 +39,7 @@ def lost(desk):
                 target=f"member:{member.member_id}" if member else "",
                 path={"member_id": member.member_id} if member else {},
                 body=body,
-                snapshot=matching.candidates_before(body) if operation == "create_member" else None,
+                snapshot=queries.candidates_before(body) if operation == "create_member" else None,
             ),
             by=desk.place.asker,
             nonce=fresh_nonce(),
@@ -82,7 +81,7 @@ def test_one_new_member_with_the_card_is_ours_and_the_mirror_learns_it(desk, los
     member_id = created_at_service(desk, body)
     found = look(intent)
     assert found.applied is True
-    applying.apply_transition({"pk": intent.pk}, Transition(State.SUCCEEDED, result={"evidence": found.evidence}))
+    transitions.apply_transition({"pk": intent.pk}, Transition(State.SUCCEEDED, result={"evidence": found.evidence}))
     assert Member.objects.get(member_id=member_id).member_name == "山田"
     intent.refresh_from_db()
     assert intent.target == f"member:{member_id}"

@@ -3,7 +3,7 @@
 import pytest
 from django.utils import timezone
 
-from portal.domain.mirror.models import TenantRecord
+from portal.domain.places.models import TenantRecord
 from tenants.scope import tenant_scope
 from tests.support.codes import read_pdf, url, visit
 from tests.support.members import said

@@ -8,7 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from PIL import Image, ImageChops
 
 from portal.base.files import pictures
-from portal.plans import pdf_rendering
+from portal.plans import forms
 from tests.support.images import jpeg
 
 
@@ -26,7 +26,7 @@ def upload(content):
 
 @pytest.mark.parametrize(
     "read",
-    [pictures.prepare_profile_picture, lambda file: pictures.prepare_drawing(file, pdf_rendering.render_first_page)],
+    [pictures.prepare_profile_picture, lambda file: pictures.prepare_drawing(file, forms.render_first_page)],
 )
 def test_a_grey_picture_of_16_bits_is_seen_in_all_its_tones(read):
     seen = Image.open(io.BytesIO(read(upload(grey_of_16_bits())).content)).convert("L")

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from portal.domain.cameras.models import Camera, Picture
-from portal.domain.mirror.models import PassController
+from portal.domain.places.models import PassController
 from portal.evidence.models import Export, Item
 from portal.reports.models import Report
 from portal.reviews.models import Review, State
@@ -33,21 +33,21 @@ WAYS = {
 }
 #: Every module with an address that answers with a file or a picture, and how that is recorded.
 GIVES = {
-    "portal/evidence/media_views.py": "here",
-    "portal/evidence/export_views.py": "here; the checking program is public",
+    "portal/evidence/item_views.py": "here",
+    "portal/evidence/views.py": "here; the checking program is public",
     "portal/cameras/views.py": "here",
     "portal/intercom/views.py": "here",
     "portal/codes/views.py": "here",
     "portal/reports/views.py": "here",
-    "portal/reviews/report_views.py": "here",
+    "portal/reviews/views.py": "here",
     "portal/members/lists.py": "here, and tests/manager/test_exports.py walks the others of one writer",
     "portal/groups/views.py": "by that writer",
     "portal/areas/views.py": "by that writer",
     "portal/changes/views.py": "by that writer",
     "portal/today/views.py": "by that writer",
     "portal/domain/jobs/views.py": "by that writer; templates hold nobody's data",
-    "portal/logs/exports/views.py": "tests/logs/test_exports.py",
-    "portal/members/views/credentials.py": "a profile picture stands beside the name, which is not written down either",
+    "portal/logs/views.py": "tests/logs/test_exports.py",
+    "portal/members/views.py": "a profile picture stands beside the name, which is not written down either",
     "portal/plans/views.py": "a floor plan shows nobody",
     "portal/rollcall/views.py": "a program",
 }

@@ -10,7 +10,7 @@ from portal.base.timers.clock import database_now
 from portal.domain.alerts.models import Alert
 from portal.domain.cameras.models import Camera
 from portal.domain.intents.recording import Requester
-from portal.domain.mirror.models import PassController
+from portal.domain.places.models import PassController
 from portal.domain.safety.models import WaitingChange
 from portal.rollcall import actions as roll_calls
 from tenants.scope import tenant_scope

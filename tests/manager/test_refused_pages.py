@@ -4,8 +4,11 @@ import re
 
 import pytest
 
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import Area, Group, History, KeyBox, Member, MirrorState, PassController
+from portal.domain.events import MirrorKind
+from portal.domain.history.models import History
+from portal.domain.people.models import Group, Member
+from portal.domain.places.models import Area, KeyBox, PassController
+from portal.domain.sync.models import MirrorState
 from tenants.models import Connection
 from tests.support.members import MembersDesk, said
 from tests.support.reports import ReportsDesk

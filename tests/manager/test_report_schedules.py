@@ -6,7 +6,7 @@ import pytest
 from django.core import mail
 
 from portal.base.ui.times import TOKYO
-from portal.reports import periods, scheduling
+from portal.reports import content, report_worker
 from portal.reports.models import Every, Report
 from tenants.models import AuditEntry, Staff
 from tests.support.members import said
@@ -83,7 +83,7 @@ def test_the_latest_report_of_a_new_schedule_is_sent_when_asked_for(desk):
         answer = desk.client.post(desk.link("send_now", schedule.pk))
         report = desk.made()
         with desk.scope():
-            scheduling.run_schedule(schedule.pk)
+            report_worker.run_schedule(schedule.pk)
         assert answer["Location"] == desk.link("page", report.pk)
     [told] = mail.outbox
     assert told.to == [owner.email]
@@ -97,7 +97,7 @@ def test_who_is_added_later_is_told_once_and_nobody_twice(desk):
     desk.client.post(desk.link("send_now", schedule.pk))
     desk.made()
     with desk.scope():
-        scheduling.run_schedule(schedule.pk)
+        report_worker.run_schedule(schedule.pk)
     desk.client.post(
         desk.link("change", schedule.pk), {"hour": 9, "language": "ja", "recipients": [owner.pk, other.pk]}
     )
@@ -106,15 +106,15 @@ def test_who_is_added_later_is_told_once_and_nobody_twice(desk):
     mail.outbox.clear()
     desk.client.post(desk.link("send_now", schedule.pk))
     with desk.scope():
-        scheduling.run_schedule(schedule.pk)
-        scheduling.run_schedule(schedule.pk)
+        report_worker.run_schedule(schedule.pk)
+        report_worker.run_schedule(schedule.pk)
     assert [told.to for told in mail.outbox] == [[other.email]]
 
 
 def test_a_week_begins_on_monday_and_is_due_on_the_next(desk):
     at = datetime(2026, 11, 25, 12, tzinfo=TOKYO)
-    since, until = scheduling.last_period(Every.WEEK, at)
-    assert periods.period_text(since, until) == "2026-11-16 – 2026-11-22"
-    assert scheduling.next_run(Every.WEEK, 7, at) == datetime(2026, 11, 30, 7, tzinfo=TOKYO)
-    assert scheduling.next_run(Every.MONTH, 7, at) == datetime(2026, 12, 1, 7, tzinfo=TOKYO)
-    assert periods.period_text(*scheduling.last_period(Every.MONTH, at)) == "2026-10-01 – 2026-10-31"
+    since, until = report_worker.last_period(Every.WEEK, at)
+    assert content.period_text(since, until) == "2026-11-16 – 2026-11-22"
+    assert report_worker.next_run(Every.WEEK, 7, at) == datetime(2026, 11, 30, 7, tzinfo=TOKYO)
+    assert report_worker.next_run(Every.MONTH, 7, at) == datetime(2026, 12, 1, 7, tzinfo=TOKYO)
+    assert content.period_text(*report_worker.last_period(Every.MONTH, at)) == "2026-10-01 – 2026-10-31"

@@ -13,11 +13,12 @@ from pypdfium2 import PdfDocument
 
 from portal.base.ui.times import local
 from portal.domain.alerts.models import Watch
-from portal.domain.mirror import log_partitions
-from portal.domain.mirror.models import History, Member
+from portal.domain.history import partitions
+from portal.domain.history.models import History
+from portal.domain.people.models import Member
 from portal.domain.visits.models import DeskSettings, Visit
 from portal.evidence.models import StoredFile
-from portal.reports import creating, keeping, pdf_writing, periods
+from portal.reports import content, report_files, report_worker
 from portal.reports.content import ReportHead, ReportTable
 from portal.reports.kinds import KINDS
 from portal.reports.models import Report
@@ -25,7 +26,7 @@ from portal.today import erasing
 from tenants import audit
 from tenants.models import AuditEntry
 from tenants.roles import FacilityManager
-from tenants.wording import coded_sentence
+from tenants.sentences import coded_sentence
 from tests.support.log import loaded
 from tests.support.members import said
 from tests.support.reports import ReportsDesk
@@ -114,7 +115,7 @@ def test_who_may_enter_says_of_how_many_nothing_is_known(desk):
 
 def test_every_page_of_a_pdf_has_the_period_and_how_complete_it_is(desk):
     with desk.scope():
-        log_partitions.ensure_partitions([timezone.now() - timedelta(days=2)])
+        partitions.ensure_partitions([timezone.now() - timedelta(days=2)])
         for number in range(150):
             History.objects.create(
                 history_id=str(uuid.uuid4()), at=timezone.now() - timedelta(days=2, seconds=number), category="normal",
@@ -124,7 +125,7 @@ def test_every_page_of_a_pdf_has_the_period_and_how_complete_it_is(desk):
     pages = texts(desk.file(report, "pdf"))
     assert len(pages) > 1
     for number, text in enumerate(pages, start=1):
-        assert periods.period_text(report.since, report.until) in text
+        assert content.period_text(report.since, report.until) in text
         assert "not loaded" in text
         assert f"{number} / {len(pages)}" in text
 
@@ -188,7 +189,7 @@ def test_of_an_area_that_is_gone_nobody_is_said_to_have_entered(desk):
             kind="entered", choices={"area": "gone", "area_name": "旧倉庫"}, language="en", by=desk.place.owner,
             since=now - timedelta(days=7), until=now, due_at=now,
         )  # fmt: skip
-        creating.create(report.pk)
+        report_worker.create(report.pk)
     page = desk.page(report)
     assert "This area is no longer there." in page
     assert desk.people[0].member_name not in page
@@ -232,7 +233,7 @@ def test_many_gaps_of_the_log_leave_room_for_the_lines(desk):
         sheets=[ReportTable("People", ["Name"])],
         complete=[f"Gap {n}." for n in range(200)],
     )
-    drawn = texts(pdf_writing.draw_pdf(head, [(0, [f"Person {n}"]) for n in range(40)], tenant="T", made=""))
+    drawn = texts(report_files.draw_pdf(head, [(0, [f"Person {n}"]) for n in range(40)], tenant="T", made=""))
     assert len(drawn) <= 3
     assert all("more: page 1." in page for page in drawn)
     assert "Gap 199." in drawn[0]
@@ -278,7 +279,9 @@ def test_what_staff_did_is_counted_once_and_in_words(desk):
 def test_reports_are_deleted_after_their_time(desk):
     report = desk.ask("keys")
     with desk.scope():
-        Report.objects.filter(pk=report.pk).update(asked_at=timezone.now() - timedelta(days=keeping.RETENTION_DAYS + 1))
+        Report.objects.filter(pk=report.pk).update(
+            asked_at=timezone.now() - timedelta(days=report_worker.RETENTION_DAYS + 1)
+        )
     round_of("old_reports")
     assert desk.client.get(desk.link("page", report.pk)).status_code == 404
     with desk.scope():
@@ -319,11 +322,13 @@ def test_an_auditor_reads_reports_and_sets_up_none(desk):
 def test_a_report_is_kept_until_its_time_is_over(desk):
     report = desk.ask("keys")
     with desk.scope():
-        Report.objects.filter(pk=report.pk).update(asked_at=timezone.now() - timedelta(days=keeping.RETENTION_DAYS - 1))
+        Report.objects.filter(pk=report.pk).update(
+            asked_at=timezone.now() - timedelta(days=report_worker.RETENTION_DAYS - 1)
+        )
     round_of("old_reports")
     with desk.scope():
         assert Report.objects.filter(pk=report.pk).exists()
-        old = timezone.now() - timedelta(days=keeping.RETENTION_DAYS + 1)
+        old = timezone.now() - timedelta(days=report_worker.RETENTION_DAYS + 1)
         Report.objects.filter(pk=report.pk).update(asked_at=old, due_at=timezone.now())
     round_of("old_reports")
     with desk.scope():
@@ -341,7 +346,7 @@ def test_who_takes_a_report_along_is_written_down(desk):
 def test_a_report_that_cannot_be_made_is_given_up_after_five_tries(desk):
     desk.client.post(desk.link("new", "keys"), desk.days())
     with desk.scope():
-        Report.objects.update(tries=creating.MAX_TRIES)
+        Report.objects.update(tries=report_worker.MAX_TRIES)
     report = desk.made()
     with desk.scope():
         report.refresh_from_db()

@@ -6,11 +6,11 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Page, Route, expect
 
-from portal.areas import grants
+from portal.areas import access_counts
 from portal.base.ui.models import ListChoice
-from portal.domain.mirror.models import Member
+from portal.domain.people.models import Member
 from portal.reviews.models import Step
-from tests.support.barriers import barriers
+from tests.support.accessibility import barriers
 from tests.support.reviews import NOTHING, ReviewsDesk, option
 
 
@@ -34,7 +34,7 @@ def grown(desk: ReviewsDesk, n: int) -> Member:
     rights = {"devices_pass": option(desk.area.area_id), "keys_pass": None, "privilege": None}
     told = {"member_name": f"野村 {n:03}", "name_key": f"野村 {n:03}", "rights": rights}
     row = Member.objects.create(member_id=f"grown-{n:03}", rights_read_at=timezone.now(), **told)
-    grants.update_grants(desk.place.tenant, [row])
+    access_counts.update_grants(desk.place.tenant, [row])
     return row
 
 

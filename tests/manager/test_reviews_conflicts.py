@@ -12,11 +12,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from portal.domain.intents.models import Intent
-from portal.domain.intents.states import State
-from portal.domain.jobs.models import Row
-from portal.domain.jobs.states import RowState
-from portal.domain.mirror.models import Member
+from portal.domain.intents.models import Intent, State
+from portal.domain.jobs.models import Row, RowState
+from portal.domain.people.models import Member
 from portal.reviews.models import Item, Review
 from tests.rights.page import posted
 from tests.support.members import said

@@ -9,10 +9,9 @@ import pytest
 from django.core import mail
 from django.utils import timezone
 
-from portal.domain.jobs.models import Job
-from portal.domain.jobs.states import JobState
-from portal.domain.mirror.models import Member
-from portal.reviews import reminding
+from portal.domain.jobs.models import Job, JobState
+from portal.domain.people.models import Member
+from portal.reviews import review_worker
 from portal.reviews.models import Delegation, Item, Review
 from tenants.models import AuditEntry, Staff
 from tests.support.members import said
@@ -365,7 +364,7 @@ def test_reminders_follow_a_changed_due_date(desk):
         mail.outbox.clear()
         for _time in range(2):
             with desk.scope():
-                reminding.remind(review.pk)
+                review_worker.remind(review.pk)
         return [each.extra_headers["X-Review"].partition(".")[2] for each in mail.outbox]
 
     assert told() == ["start"]

@@ -7,8 +7,8 @@ import pytest
 from django.db import connection
 
 from portal.domain.intents.recording import Requester
-from portal.reviews import actions, deciding, review_worker, rights
-from portal.reviews.deciding import DecisionPress, DecisionResult
+from portal.reviews import actions, decisions, review_worker, rights
+from portal.reviews.decisions import DecisionPress, DecisionResult
 from portal.reviews.models import Act, Item, Step
 from tests.support.areas import AreasDesk
 from tests.support.reviews import NOTHING, ReviewsDesk, option
@@ -41,7 +41,7 @@ def pressing(desk: AreasDesk, item: Item, act: Act, seen: str):
     def work():
         with desk.scope():
             row = Item.objects.select_related("review").get(pk=item.pk)
-            return deciding.decide(item=row, press=DecisionPress(act, row.version, seen), by=by), act, seen
+            return decisions.decide(item=row, press=DecisionPress(act, row.version, seen), by=by), act, seen
 
     return work
 

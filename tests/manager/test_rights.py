@@ -11,13 +11,14 @@ from django.test import RequestFactory
 
 from accessapi.permissions import always, by_schedule, normalise_devices, weekly
 from portal.domain.jobs.models import Job, Row
-from portal.domain.mirror.models import Area, KeyBox, Member
-from portal.domain.rights import form_parsing, replacing, words
+from portal.domain.people.models import Member
+from portal.domain.places.models import Area, KeyBox
+from portal.domain.rights import editing, replacing, words
 from portal.domain.rights.editor_view import sheet_view
 from portal.domain.rights.models import RightsTemplate
-from portal.domain.rights.places import load_place_names
 from portal.domain.rights.sheet import RightsSheet
-from portal.members import follow
+from portal.domain.rights.words import load_place_names
+from portal.members import signals
 from tenants.access import access_to
 from tenants.models import AuditEntry, User
 from tests.rights.page import posted
@@ -269,7 +270,7 @@ def test_somebodys_rights_become_a_template_that_is_added_to_or_put_in_place_of_
 
 def posting_sheet(desk, page):
     with desk.scope():
-        return form_parsing.parse_sheet(posted(page.content.decode()))
+        return editing.parse_sheet(posted(page.content.decode()))
 
 
 def test_two_members_are_compared_with_the_differences_first_and_one_gets_the_others_rights(desk):
@@ -318,9 +319,9 @@ def test_a_lost_answer_to_a_change_of_rights_is_found_out_by_reading(desk):
     desk.save(form, **{area_field(desk.areas[1]): "s1"})
     intent = desk.intent()
     with desk.scope():
-        assert follow.reconcile_updated(intent).applied is True
+        assert signals.reconcile_updated(intent).applied is True
         intent.body = {"devices_pass": {"default_mode": "allow_all"}}
-        assert follow.reconcile_updated(intent).applied is not True
+        assert signals.reconcile_updated(intent).applied is not True
 
 
 def test_the_panel_on_a_members_page_says_and_draws_what_they_may_do(desk):

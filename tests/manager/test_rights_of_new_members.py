@@ -8,7 +8,8 @@ from django.utils import timezone
 
 from accessapi.permissions import always, by_schedule, normalise_devices, weekly
 from portal.domain.jobs.models import Job
-from portal.domain.mirror.models import Area, Group, Member
+from portal.domain.people.models import Group, Member
+from portal.domain.places.models import Area
 from portal.domain.rights.models import RightsTemplate
 from tests.imports.conftest import Desk
 from tests.manager.test_imports import checked, run, text

@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from portal.base.ui.times import local
 from portal.domain.jobs.models import Suspension
-from portal.domain.mirror import local_writes
-from portal.domain.mirror.models import Member
+from portal.domain.people.models import Member
+from portal.domain.sync import local_writes
 from tests.support.changes import ChangesDesk
 from tests.support.members import said
 

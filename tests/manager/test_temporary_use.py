@@ -9,9 +9,9 @@ from unittest import mock
 import pytest
 
 from portal.domain.intents import handlers
-from portal.domain.intents.models import Intent
-from portal.domain.intents.states import State
-from portal.domain.mirror.models import KeyBox, Member
+from portal.domain.intents.models import Intent, State
+from portal.domain.people.models import Member
+from portal.domain.places.models import KeyBox
 from portal.members import queries, temporary_keys
 from tests.support.members import MembersDesk, said
 from tests.support.places import age_proof

@@ -8,9 +8,8 @@ import pytest
 
 from accessapi.limits import JST
 from portal.domain.intents import handlers
-from portal.domain.intents.models import Intent
-from portal.domain.intents.states import State
-from portal.domain.mirror.models import KeyBox
+from portal.domain.intents.models import Intent, State
+from portal.domain.places.models import KeyBox
 from tests.support.members import MembersDesk, said
 
 STATED = "[limits]\none_time_timestep_max = 3600\n"

@@ -8,10 +8,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from portal.base.timers.clock import database_now
-from portal.cameras.timeline import to_input_value
+from portal.cameras.queries import to_input_value
 from portal.domain.cameras import playback, usage
 from portal.domain.cameras.models import Camera, CameraUsage, Picture, Viewing
-from portal.domain.mirror.models import PassController
+from portal.domain.places.models import PassController
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
 from tests.support.members import said

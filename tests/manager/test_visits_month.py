@@ -10,9 +10,10 @@ from django.utils import timezone
 from openpyxl import load_workbook
 
 from portal.base.ui.times import TOKYO
+from portal.domain.history.models import History
 from portal.domain.intents.models import Intent
-from portal.domain.mirror.models import Guest, History
-from portal.domain.mirror.text_folding import fold
+from portal.domain.people.models import Guest
+from portal.domain.people.text_folding import fold
 from portal.domain.visits.models import CodeLink, DeskSettings, Visit
 from portal.today import erasing
 from tenants.models import AuditEntry

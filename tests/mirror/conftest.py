@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from portal.domain.mirror import sync_schedule, tasks
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import MirrorState
+from portal.domain.events import MirrorKind
+from portal.domain.sync import schedule, tasks
+from portal.domain.sync.models import MirrorState
 from tenants.models import Connection, ServiceEnvironment, Tenant
 from tenants.scope import tenant_scope
 from tests.mirror.service import Service, serving
@@ -26,7 +26,7 @@ class Customer:
 
     def sync(self) -> None:
         """Make everything but single reads of rights due, and do what a worker does."""
-        sync_schedule.schedule_all(self.tenant)
+        schedule.schedule_all(self.tenant)
         with tenant_scope(self.tenant):
             MirrorState.objects.filter(kind=MirrorKind.RIGHTS).update(due_at=None)
         self.work()
@@ -87,7 +87,7 @@ def customer(db: None, sandbox: Sandbox) -> MakeCustomer:
 @pytest.fixture
 def told(customer: MakeCustomer) -> Iterator[tuple[Any, Service, Customer]]:
     """Return a tenant whose service has a test log, read once."""
-    from tests.mirror.telling import Log
+    from tests.mirror.paged_log import Log
 
     log = Log()
     with serving(log) as service:

@@ -8,14 +8,14 @@ from django.utils import timezone
 from portal.base.ui.times import local
 from portal.domain.budget import ledger
 from portal.domain.budget.priorities import Priority
-from portal.domain.log import gaps
-from portal.domain.mirror import coverage, log_reader, sync_schedule
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import MirrorState
+from portal.domain.events import MirrorKind
+from portal.domain.history import coverage, gaps, reading
+from portal.domain.sync import schedule
+from portal.domain.sync.models import MirrorState
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import Customer
+from tests.mirror.paged_log import Log, again, an_hour_of, known
 from tests.mirror.service import Service
-from tests.mirror.telling import Log, again, an_hour_of, known
 
 
 def test_a_backlog_that_nobody_waits_for_leaves_half_of_the_hour_and_says_that_it_waits(
@@ -49,7 +49,7 @@ def test_a_backlog_that_somebody_waits_for_is_read_with_all_calls_but_those_kept
     an_hour_of(here, 100)
     with tenant_scope(here.tenant):
         MirrorState.objects.update(as_of=timezone.now() - timedelta(hours=1))
-    assert sync_schedule.request_reading(here.tenant, MirrorKind.HISTORIES, by=here.tenant)
+    assert schedule.request_reading(here.tenant, MirrorKind.HISTORIES, by=here.tenant)
     for _ in range(4):
         here.work()
     state = here.state(MirrorKind.HISTORIES)
@@ -74,7 +74,7 @@ def test_a_burst_is_read_once_and_a_part_of_a_page_of_it_again(
 ) -> None:
     log, service, here = told
     log.size = 10
-    monkeypatch.setattr(log_reader, "OVERLAP_RECORDS", 5)
+    monkeypatch.setattr(reading, "OVERLAP_RECORDS", 5)
     for number in range(100):
         log.add(f"h{number:03}", timedelta(seconds=40 - number // 4))
     again(here)
@@ -90,7 +90,7 @@ def test_the_last_second_of_a_burst_is_read_again_until_it_is_over(
 ) -> None:
     log, _, here = told
     log.size = 10
-    monkeypatch.setattr(log_reader, "OVERLAP_RECORDS", 5)
+    monkeypatch.setattr(reading, "OVERLAP_RECORDS", 5)
     for number in range(30):
         log.add(f"h{number:02}")
     again(here)

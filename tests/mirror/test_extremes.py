@@ -8,9 +8,12 @@ from urllib.parse import unquote
 import pytest
 from django.utils import timezone
 
-from portal.domain.mirror import failure_reasons, sync_schedule
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import Area, Group, Guest, History, KeyBox, Member, PassController, SharedReading
+from portal.domain.events import MirrorKind
+from portal.domain.history.models import History
+from portal.domain.people.models import Group, Guest, Member
+from portal.domain.places.models import Area, KeyBox, PassController
+from portal.domain.sync import failure_reasons, schedule
+from portal.domain.sync.models import SharedReading
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import Customer, MakeCustomer
 from tests.mirror.service import Service, serving
@@ -106,7 +109,7 @@ def odd(customer: MakeCustomer) -> Iterator[tuple[Odd, Service, Customer]]:
 
 def sync(here: Customer) -> None:
     here.sync()
-    sync_schedule.schedule_all(here.tenant)
+    schedule.schedule_all(here.tenant)
     here.due_now(MirrorKind.HISTORIES)
     here.work()
 

@@ -10,9 +10,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from portal.base.ui.tables import keyset
-from portal.domain.mirror import log_search, search_queryset
-from portal.domain.mirror.log_rows import insert_records
-from portal.domain.mirror.log_search import RecordFilter
+from portal.domain.history import search, search_queryset
+from portal.domain.history.records import insert_records
+from portal.domain.history.search import RecordFilter
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import MakeCustomer
@@ -69,12 +69,12 @@ def said(number: int) -> dict[str, str]:
 
 def plainly(wanted: RecordFilter, order: keyset.SortOrder) -> list[int]:
     """Return the keys of all matches, read with one query."""
-    found = log_search.filter_records(log_search.search_rows(), wanted).values_list("id", flat=True)
+    found = search.filter_records(search.search_rows(), wanted).values_list("id", flat=True)
     return list(found.order_by(order.text, "-id" if order.is_descending else "id").iterator())
 
 
 def found(wanted: RecordFilter) -> Any:
-    return log_search.filter_records(log_search.search_rows(), wanted)
+    return search.filter_records(search.search_rows(), wanted)
 
 
 def test_every_page_forwards_and_backwards_holds_what_is_wanted_in_its_order(tenant: Tenant) -> None:
@@ -91,12 +91,12 @@ def test_every_page_forwards_and_backwards_holds_what_is_wanted_in_its_order(ten
 
 def test_filters_that_are_chosen_one_after_the_other_find_what_both_want(tenant: Tenant) -> None:
     with tenant_scope(tenant):
-        chosen = log_search.filter_records(
+        chosen = search.filter_records(
             found(RecordFilter(device_ids=["d3", "d4"])), RecordFilter(categories=["warning"], has_person=True)
         )
-        chosen = log_search.filter_records(chosen, RecordFilter(words=["入室"]))
+        chosen = search.filter_records(chosen, RecordFilter(words=["入室"]))
         wanted = [n for n in range(COUNT) if n % 20 in (3, 4) and n % 4 == 0 and n <= COUNT - 10]
-        assert [row.history_id for row in log_search.load_records(chosen[:COUNT])] == [f"h{n}" for n in wanted]
+        assert [row.history_id for row in search.load_records(chosen[:COUNT])] == [f"h{n}" for n in wanted]
 
 
 def test_a_count_up_to_a_bound_is_true(tenant: Tenant) -> None:
@@ -110,7 +110,7 @@ def test_a_record_of_another_age_keeps_nothing_from_being_found(tenant: Tenant) 
     with tenant_scope(tenant):
         insert_records([record("lost", datetime(1970, 1, 1, tzinfo=UTC), member_id="p999"),
                         record("new", timezone.now(), member_id="p999")])  # fmt: skip
-        assert [row.history_id for row in log_search.load_records(found(RecordFilter(member_id="p999"))[:SIZE])] == [
+        assert [row.history_id for row in search.load_records(found(RecordFilter(member_id="p999"))[:SIZE])] == [
             "new",
             "lost",
         ]

@@ -10,19 +10,13 @@ from django.utils import timezone
 
 from accessapi.errors import NotFound
 from portal.base.timers.clock import database_now
+from portal.domain import events
 from portal.domain.budget.priorities import Priority
-from portal.domain.mirror import (
-    events,
-    failure_reasons,
-    freshness,
-    guest_list,
-    local_guest_writes,
-    long_lists,
-    queries,
-    single_reads,
-)
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import Guest, MirrorState
+from portal.domain.events import MirrorKind
+from portal.domain.people import queries
+from portal.domain.people.models import Guest
+from portal.domain.sync import failure_reasons, freshness, local_writes, long_lists, single_reads, swapping
+from portal.domain.sync.models import MirrorState
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import Customer, MakeCustomer
 from tests.mirror.service import Service, serving
@@ -117,7 +111,7 @@ def test_a_thousand_guests_take_two_pages_and_an_unchanged_list_writes_nothing(
         with django_assert_max_num_queries(100):
             here.work()
     with tenant_scope(here.tenant):
-        run = guest_list.SyncRun.objects.filter(kind=MirrorKind.GUESTS).latest("pk")
+        run = swapping.SyncRun.objects.filter(kind=MirrorKind.GUESTS).latest("pk")
     assert (run.changed, run.removed, guest(here, "v7").email) == (1, 0, "v7@example.test")
 
 
@@ -163,11 +157,9 @@ def test_what_we_know_first_hand_wins_over_a_list_that_began_before(
     _, _, here = told
     with tenant_scope(here.tenant):
         began = database_now()
-        local_guest_writes.apply_guest_write(here.tenant, "v1", {"guest_name": "Ours", "return_grace_period": 45})
-        local_guest_writes.apply_guest_write(
-            here.tenant, "v2", body("Made here", "CODE2", area_id_list=["a1"]), created=True
-        )
-        local_guest_writes.apply_guest_gone(here.tenant, "v3")
+        local_writes.apply_guest_write(here.tenant, "v1", {"guest_name": "Ours", "return_grace_period": 45})
+        local_writes.apply_guest_write(here.tenant, "v2", body("Made here", "CODE2", area_id_list=["a1"]), created=True)
+        local_writes.apply_guest_gone(here.tenant, "v3")
     made = guest(here, "v2")
     assert (made.qrcode_data, made.detail["area_id_list"], made.detail["key_devices_list"]) == ("CODE2", ["a1"], [])
     assert made.key_return_date_end == made.use_date_end
@@ -181,7 +173,7 @@ def test_what_we_know_first_hand_wins_over_a_list_that_began_before(
     again(here)
     assert names(here) == {"One"}, "the next one was asked for afterwards"
     with tenant_scope(here.tenant):
-        local_guest_writes.apply_guest_gone(here.tenant, "v1")
+        local_writes.apply_guest_gone(here.tenant, "v1")
         assert (names(here), Guest.objects.count()) == (set(), 1)
     again(here)
     assert (names(here), here.state(MirrorKind.GUESTS).total) == ({"One"}, 1)
@@ -191,8 +183,8 @@ def test_a_single_read_asked_before_our_write_does_not_undo_it(told: tuple[Guest
     _, _, here = told
     with tenant_scope(here.tenant):
         asked = database_now()
-        local_guest_writes.apply_guest_write(here.tenant, "v1", {"use_date_end": LATER})
-        local_guest_writes.apply_guest_read(
+        local_writes.apply_guest_write(here.tenant, "v1", {"use_date_end": LATER})
+        local_writes.apply_guest_read(
             here.tenant, {"guest_id": "v1", "guest_name": "Before", "use_date_end": END}, asked
         )
     assert guest(here, "v1").use_date_end.isoformat() == f"{DAY}T11:30:00+00:00"

@@ -7,13 +7,18 @@ import pytest
 from django.utils import timezone
 
 from accessapi.limits import JST
-from portal.domain.mirror import coverage, events, local_writes, log_reader, queries
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import History, Member, MirrorState
+from portal.domain import events
+from portal.domain.events import MirrorKind
+from portal.domain.history import coverage, reading
+from portal.domain.history.models import History
+from portal.domain.people import queries
+from portal.domain.people.models import Member
+from portal.domain.sync import local_writes
+from portal.domain.sync.models import MirrorState
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import Customer, MakeCustomer
+from tests.mirror.paged_log import Log, again, known, text
 from tests.mirror.service import Service
-from tests.mirror.telling import Log, again, known, text
 
 
 def test_what_happens_at_a_door_is_read_once_with_who_and_where_and_not_what_was_shown(customer: MakeCustomer) -> None:
@@ -43,7 +48,7 @@ def test_what_happens_at_a_door_is_read_once_with_who_and_where_and_not_what_was
     assert span.through == here.state(MirrorKind.HISTORIES).as_of
     assert span.known_from is not None
     assert span.through is not None
-    assert span.through - span.known_from >= log_reader.FIRST_SPAN
+    assert span.through - span.known_from >= reading.FIRST_SPAN
 
 
 def test_what_a_device_tells_late_is_found(customer: MakeCustomer) -> None:
@@ -85,7 +90,7 @@ def test_a_backlog_goes_on_where_it_stopped_and_says_how_far_it_is(
         MirrorState.objects.filter(kind=MirrorKind.HISTORIES).update(as_of=None, memory={})
     for number in range(7):
         log.add(f"h{number}", timedelta(hours=10 - number))
-    monkeypatch.setattr(log_reader, "SLICE_PAGES", 2)
+    monkeypatch.setattr(reading, "SLICE_PAGES", 2)
     again(here)
     state = here.state(MirrorKind.HISTORIES)
     assert known(here) == ["h0", "h1", "h2", "h3"]
@@ -122,7 +127,7 @@ def test_a_list_in_another_order_is_read_to_its_end_before_it_counts(
     log.unsorted = True
     for number in range(5):
         log.add(f"h{number}", timedelta(seconds=number))
-    monkeypatch.setattr(log_reader, "SLICE_PAGES", 2)
+    monkeypatch.setattr(reading, "SLICE_PAGES", 2)
     again(here)
     assert here.state(MirrorKind.HISTORIES).as_of == through
     again(here)
@@ -151,7 +156,7 @@ def test_a_service_that_refuses_to_look_back_still_tells_what_is_new(told: tuple
     log.refuse_until = True
     with tenant_scope(here.tenant):
         state = MirrorState.objects.get(kind=MirrorKind.HISTORIES)
-        marks = dict.fromkeys(log_reader.LATE_SCHEDULE, (timezone.now() - timedelta(days=2)).isoformat())
+        marks = dict.fromkeys(reading.LATE_SCHEDULE, (timezone.now() - timedelta(days=2)).isoformat())
         MirrorState.objects.filter(pk=state.pk).update(memory={**state.memory, "late_at": marks})
     log.add("h1")
     again(here)
@@ -287,7 +292,7 @@ def test_a_time_without_an_answer_is_remembered_once_it_is_over(
     told: tuple[Log, Service, Customer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log, service, here = told
-    monkeypatch.setattr(log_reader, "MIN_OUTAGE", timedelta(0))
+    monkeypatch.setattr(reading, "MIN_OUTAGE", timedelta(0))
     log.add("h1")
     again(here)
     service.answer = lambda path, query: (500, {})  # type: ignore[assignment]

@@ -6,9 +6,9 @@ import pytest
 
 from accessapi.resources.histories import History
 from portal.base.timers.clock import database_now
-from portal.domain.keys.states import FAULTY
-from portal.domain.mirror import key_states
-from portal.domain.mirror.models import Key, KeyBox, KeyState
+from portal.domain.alerts.overdue_keys import FAULTY
+from portal.domain.places import key_states
+from portal.domain.places.models import Key, KeyBox, KeyState
 from tenants.scope import tenant_scope
 from tests.support.keys import key, key_box, reads, tells
 

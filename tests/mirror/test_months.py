@@ -6,10 +6,12 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from portal.domain.mirror import log_partitions, log_search
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.log_rows import HistoryColumns, insert_records
-from portal.domain.mirror.models import History, HistorySearch, Member, MirrorState
+from portal.domain.events import MirrorKind
+from portal.domain.history import partitions, search
+from portal.domain.history.models import History, HistorySearch
+from portal.domain.history.records import HistoryColumns, insert_records
+from portal.domain.people.models import Member
+from portal.domain.sync.models import MirrorState
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import MakeCustomer
@@ -35,7 +37,7 @@ def tenant(customer: MakeCustomer) -> Tenant:
 
 def test_a_record_lies_in_the_part_of_its_month_and_one_of_another_age_in_the_default_part(tenant: Tenant) -> None:
     early = timezone.now() - timedelta(days=150)
-    part = f"mirror_history_{log_partitions._month_name(log_partitions._month_start(early))}"
+    part = f"mirror_history_{partitions._month_name(partitions._month_start(early))}"
     with tenant_scope(tenant):
         insert_records([record("early", early), record("lost", datetime(1970, 1, 1, tzinfo=UTC))])
         with connection.cursor() as cursor:
@@ -48,24 +50,24 @@ def test_a_part_that_is_made_late_takes_over_what_the_default_part_had(tenant: T
     at = timezone.now() - timedelta(days=200)
     with tenant_scope(tenant):
         History.objects.create(history_id="early", at=at)
-        log_partitions.create_partition(log_partitions._month_start(at))
+        partitions.create_partition(partitions._month_start(at))
         assert History.objects.get(history_id="early").at == at
-    assert f"mirror_history_{log_partitions._month_name(log_partitions._month_start(at))}" in parts()
+    assert f"mirror_history_{partitions._month_name(partitions._month_start(at))}" in parts()
 
 
 def test_months_that_are_not_kept_any_more_go_with_who_was_known_by_them_alone(tenant: Tenant) -> None:
     now = timezone.now()
-    old, kept = now - log_partitions.RETENTION - timedelta(days=40), now - log_partitions.RETENTION + timedelta(days=2)
+    old, kept = now - partitions.RETENTION - timedelta(days=40), now - partitions.RETENTION + timedelta(days=2)
     with tenant_scope(tenant):
         for at in (old, kept):
-            log_partitions.create_partition(log_partitions._month_start(at))
+            partitions.create_partition(partitions._month_start(at))
         insert_records([record("old", old), record("kept", kept), record("lost", datetime(1970, 1, 1, tzinfo=UTC))])
         MirrorState.objects.create(kind=MirrorKind.HISTORIES, total=2)
         Member.objects.bulk_create(
             Member(member_id=name, last_seen_at=at) for name, at in (("gone", old), ("still", kept))
         )
-    dropped = log_partitions.drop_old_partitions()
-    assert f"mirror_history_{log_partitions._month_name(log_partitions._month_start(old))}" in dropped
+    dropped = partitions.drop_old_partitions()
+    assert f"mirror_history_{partitions._month_name(partitions._month_start(old))}" in dropped
     assert not set(dropped) & parts()
     with tenant_scope(tenant):
         assert [row.history_id for row in History.objects.all()] == ["kept"]
@@ -76,9 +78,9 @@ def test_months_that_are_not_kept_any_more_go_with_who_was_known_by_them_alone(t
 
 
 def found(**wanted: object) -> list[str]:
-    words = log_search.search_words(str(wanted.pop("text", "")))
-    keys = log_search.filter_records(log_search.search_rows(), log_search.RecordFilter(words=words, **wanted))  # type: ignore[arg-type]
-    return [row.history_id for row in log_search.load_records(keys[:50])]
+    words = search.search_words(str(wanted.pop("text", "")))
+    keys = search.filter_records(search.search_rows(), search.RecordFilter(words=words, **wanted))  # type: ignore[arg-type]
+    return [row.history_id for row in search.load_records(keys[:50])]
 
 
 def test_records_are_found_by_what_they_say_and_whom_and_what_they_are_about(tenant: Tenant) -> None:
@@ -120,6 +122,6 @@ def test_who_is_forgotten_is_not_found_by_the_name_any_more(tenant: Tenant) -> N
     with tenant_scope(tenant):
         insert_records([record("h", timezone.now(), content="入室", member_id="g1", member_name="山田 花子")])
         assert found(text="山田") == ["h"]
-        log_search.anonymise_people(["g1"])
+        search.anonymise_people(["g1"])
         assert found(text="山田") == []
         assert found(text="入室", member_id="g1") == ["h"]

@@ -12,7 +12,7 @@ from django.utils import timezone
 from portal.domain.budget.models import Gauge
 from portal.domain.cameras import refreshing
 from portal.domain.cameras.models import Camera, CameraUsage, Clip, Viewing
-from portal.domain.mirror.models import SharedReading
+from portal.domain.sync.models import SharedReading
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import Customer, MakeCustomer
 from tests.mirror.service import Service, serving

@@ -7,13 +7,15 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from portal.domain.mirror import failure_reasons, sync_schedule
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import Area, Group, Guest, History, KeyBox, Member, PassController
+from portal.domain.events import MirrorKind
+from portal.domain.history.models import History
+from portal.domain.people.models import Group, Guest, Member
+from portal.domain.places.models import Area, KeyBox, PassController
+from portal.domain.sync import failure_reasons, schedule
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import Customer, MakeCustomer
+from tests.mirror.paged_log import text
 from tests.mirror.service import serving
-from tests.mirror.telling import text
 from tests.support.places import signed_in, staff_of
 
 pytestmark = pytest.mark.share
@@ -59,7 +61,7 @@ def read(customer: MakeCustomer) -> Iterator[Callable[..., Customer]]:
             running.append((context := serving(answered(told)), context.__enter__()))
             here = customer(base_url=running[-1][1].url)
         here.sync()
-        sync_schedule.schedule_all(here.tenant)
+        schedule.schedule_all(here.tenant)
         here.due_now(MirrorKind.HISTORIES)
         here.work()
         return here

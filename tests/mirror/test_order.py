@@ -2,8 +2,7 @@
 
 import pytest
 
-from portal.domain.mirror.models import PassController
-from portal.domain.mirror.natural_sort import natural_key
+from portal.domain.places.models import PassController, natural_key
 from tenants.scope import tenant_scope
 
 NAMES = [

@@ -14,13 +14,15 @@ from accessapi.errors import NotFound, ServerFault
 from portal.base.timers.clock import database_now
 from portal.domain.budget.ledger import BudgetExhausted
 from portal.domain.budget.priorities import Priority
-from portal.domain.mirror import background_reads, freshness, local_writes, single_reads
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import Group, KeyBox, Member, MirrorState, PassController, SharedReading
+from portal.domain.events import MirrorKind
+from portal.domain.people.models import Group, Member
+from portal.domain.places.models import KeyBox, PassController
+from portal.domain.sync import freshness, local_writes, single_reads
+from portal.domain.sync.models import MirrorState, SharedReading
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import Customer, MakeCustomer
 from tests.mirror.service import serving
-from tests.support.hours import an_hour_of
+from tests.support.call_budgets import an_hour_of
 from tests.support.waiting import until
 
 
@@ -178,14 +180,14 @@ def test_those_whom_somebody_looks_at_come_first(customer: MakeCustomer) -> None
     with tenant_scope(here.tenant):
         ids = list(Member.objects.order_by("-pk").values_list("member_id", flat=True)[:2])
         looked_at = Member.objects.filter(member_id__in=[*ids, "nobody"]).order_by("-pk")
-        background_reads.prioritise_members(looked_at, 10)
-        background_reads.prioritise_members(looked_at, 1)
+        single_reads.prioritise_members(looked_at, 10)
+        single_reads.prioritise_members(looked_at, 1)
     assert here.state(MirrorKind.RIGHTS).due_at <= timezone.now()
     here.work()
     assert all(row(here, member_id).rights for member_id in ids)
     assert here.calls(5) == 10
     with tenant_scope(here.tenant):
-        background_reads.prioritise_members(looked_at, 10)
+        single_reads.prioritise_members(looked_at, 10)
     assert here.state(MirrorKind.RIGHTS).due_at > timezone.now(), "what is known needs no call"
 
 

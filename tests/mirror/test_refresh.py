@@ -6,10 +6,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from portal.domain.mirror import freshness
-from portal.domain.mirror.coverage import load_coverage
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import MirrorState
+from portal.domain.events import MirrorKind
+from portal.domain.history.coverage import load_coverage
+from portal.domain.sync import freshness
+from portal.domain.sync.models import MirrorState
 from tenants import roles
 from tenants.access import Access
 from tenants.models import Staff, User
@@ -20,7 +20,7 @@ from tests.mirror.conftest import Customer, MakeCustomer
 @pytest.fixture
 def here(customer: MakeCustomer, monkeypatch: pytest.MonkeyPatch) -> Customer:
     made = customer(members=2)
-    monkeypatch.setattr("portal.base.timers.task_queue.enqueue", lambda *_told, **_more: None)
+    monkeypatch.setattr("portal.base.timers.celery_app.enqueue", lambda *_told, **_more: None)
     made.sync()
     with tenant_scope(made.tenant):
         MirrorState.objects.update(as_of=timezone.now() - timedelta(minutes=1))

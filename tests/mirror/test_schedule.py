@@ -9,12 +9,12 @@ import pytest
 from django.utils import timezone
 
 from portal.base.timers.celery_app import app
-from portal.domain.mirror import freshness, long_lists, sync_schedule
-from portal.domain.mirror.kinds import SYNCED_KINDS, MirrorKind
-from portal.domain.mirror.models import MirrorState
+from portal.domain.events import SYNCED_KINDS, MirrorKind
+from portal.domain.sync import freshness, long_lists, schedule
+from portal.domain.sync.models import MirrorState
+from tenants.connections.oauth_grant import connected
 from tenants.models import Connection, ServiceEnvironment, Tenant
 from tenants.scope import across_tenants, tenant_scope
-from tenants.signals import connected
 from tests.mirror.conftest import Customer, MakeCustomer
 
 
@@ -23,7 +23,7 @@ def rung(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Return the tenants for which a worker was notified."""
     bells: list[int] = []
     monkeypatch.setattr(
-        "portal.base.timers.task_queue.enqueue", lambda _task, rows, **_more: bells.extend(sum(rows, ()))
+        "portal.base.timers.celery_app.enqueue", lambda _task, rows, **_more: bells.extend(sum(rows, ()))
     )
     return bells
 
@@ -49,12 +49,12 @@ def test_the_tick_rings_once_for_what_is_due_and_again_when_nobody_came(
     here = customer()
     here.sync()
     rung.clear()
-    assert sync_schedule.check_due() == 0
+    assert schedule.check_due() == 0
     here.due_now(MirrorKind.AREAS)
-    assert [sync_schedule.check_due(), sync_schedule.check_due()] == [1, 0]
+    assert [schedule.check_due(), schedule.check_due()] == [1, 0]
     with tenant_scope(here.tenant):
         MirrorState.objects.update(rung_at=timezone.now() - timedelta(minutes=2))
-    assert sync_schedule.check_due() == 1
+    assert schedule.check_due() == 1
     assert rung == [here.tenant.pk] * 2
 
 
@@ -63,17 +63,17 @@ def test_a_tenant_without_connection_is_left_alone(customer: MakeCustomer, rung:
     with tenant_scope(here.tenant):
         Connection.objects.update(state="revoked")
     here.sync()
-    assert sync_schedule.check_due() == 0
+    assert schedule.check_due() == 0
     assert here.calls(3) == 0
 
 
 def test_asking_again_at_once_is_asking_once(customer: MakeCustomer, rung: list[int]) -> None:
     here = customer()
     here.sync()
-    assert sync_schedule.request_reading(here.tenant, MirrorKind.MEMBERS, by=None) is False
+    assert schedule.request_reading(here.tenant, MirrorKind.MEMBERS, by=None) is False
     with tenant_scope(here.tenant):
         MirrorState.objects.update(as_of=timezone.now() - timedelta(minutes=1))
-    assert sync_schedule.request_reading(here.tenant, MirrorKind.MEMBERS, by=None) is True
+    assert schedule.request_reading(here.tenant, MirrorKind.MEMBERS, by=None) is True
     assert here.state(MirrorKind.MEMBERS).due_at <= timezone.now()
 
 
@@ -112,7 +112,7 @@ def test_hundreds_of_due_tenants_are_rung_with_a_handful_of_queries(
             MirrorState(tenant=each, kind=kind, due_at=timezone.now()) for each in tenants for kind in SYNCED_KINDS
         )
     with django_assert_max_num_queries(5):
-        assert sync_schedule.check_due() == 300
+        assert schedule.check_due() == 300
     with app.connection_for_write() as broker:
         rung = [told["body"] for told in map(json.loads, broker.default_channel.client.lrange("sync", 0, -1))]
         broker.default_channel.client.delete("sync")

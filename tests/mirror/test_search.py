@@ -7,8 +7,9 @@ from django.db import connection as database
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from portal.domain.mirror import local_writes, member_search, queries
-from portal.domain.mirror.models import Member, MemberSearch
+from portal.domain.people import queries
+from portal.domain.people.models import Member, MemberSearch
+from portal.domain.sync import local_writes
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import Customer, MakeCustomer
 
@@ -62,27 +63,27 @@ def ids(rows: QuerySet[Member]) -> str:
 )
 def test_what_people_type_finds_whom_they_mean(here: Customer, typed: str, found: str) -> None:
     with tenant_scope(here.tenant):
-        assert ids(member_search.search_members(queries.members(), typed)) == found
+        assert ids(queries.search_members(queries.members(), typed)) == found
 
 
 def test_a_whole_card_number_finds_its_holder_for_those_who_may_see_it(here: Customer) -> None:
     with tenant_scope(here.tenant):
-        assert ids(member_search.search_members(queries.members(), "04a1b2c3", may_see_cards=True)) == "m4"
-        assert ids(member_search.search_members(queries.members(), "04a1b2c", may_see_cards=True)) == ""
+        assert ids(queries.search_members(queries.members(), "04a1b2c3", may_see_cards=True)) == "m4"
+        assert ids(queries.search_members(queries.members(), "04a1b2c", may_see_cards=True)) == ""
 
 
 def test_a_renamed_member_is_found_by_the_new_name_only(here: Customer) -> None:
     with tenant_scope(here.tenant):
         local_writes.apply_member_write(here.tenant, "m1", {"member_name": "鈴木 太郎"})
-        assert ids(member_search.search_members(queries.members(), "山田")) == ""
-        assert ids(member_search.search_members(queries.members(), "鈴木")) == "m1"
+        assert ids(queries.search_members(queries.members(), "山田")) == ""
+        assert ids(queries.search_members(queries.members(), "鈴木")) == "m1"
 
 
 def test_another_tenants_members_are_not_found(here: Customer, customer: MakeCustomer) -> None:
     other = customer(name="Other")
     with tenant_scope(other.tenant):
         local_writes.apply_member_write(other.tenant, "x1", {"member_name": "山田 太郎"}, created=True)
-        assert ids(member_search.search_members(queries.members(), "山田")) == "x1"
+        assert ids(queries.search_members(queries.members(), "山田")) == "x1"
     with tenant_scope(here.tenant):
         mine = set(MemberSearch.objects.get(member__member_id="m1").pieces)
     with tenant_scope(other.tenant):
@@ -171,7 +172,7 @@ def test_the_database_uses_its_indexes_under_row_security(crowd: Customer) -> No
         assert cursor.fetchone()[0] is False, "a superuser's plans prove nothing"
     with tenant_scope(crowd.tenant):
         for typed in ("山田", "ヤマダ", "E000123", "e0"):
-            found = plan(member_search.search_members(queries.members(), typed).order_by("name_key", "pk")[:51])
+            found = plan(queries.search_members(queries.members(), typed).order_by("name_key", "pk")[:51])
             assert "mirror_membersearch_pieces" in found, found
             assert "Seq Scan on mirror_membersearch" not in found, found
         for column in ("name_key", "code_key", "group_key", "use_end_key"):

@@ -7,9 +7,10 @@ from django.db import connection as database
 from django.db import transaction
 
 from portal.base.timers.clock import database_now
-from portal.domain.mirror import local_writes, long_lists, member_swap
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import Member, MemberSearch, SyncRun
+from portal.domain.events import MirrorKind
+from portal.domain.people.models import Member, MemberSearch
+from portal.domain.sync import local_writes, long_lists, swapping
+from portal.domain.sync.models import SyncRun
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import MakeCustomer
@@ -19,13 +20,13 @@ def listed(number: int, **more: Any) -> dict[str, Any]:
     return {"member_id": f"m{number:05}", "member_name": f"佐藤 {number}", "card_data": f"CARD{number:06}", **more}
 
 
-def swapped(tenant: Tenant, *pages: list[dict[str, Any]]) -> member_swap.SwapResult:
+def swapped(tenant: Tenant, *pages: list[dict[str, Any]]) -> swapping.SwapResult:
     """Stage these pages as a reading does, and return the result of the swap."""
     with tenant_scope(tenant), transaction.atomic():
         run = SyncRun.objects.create(kind=MirrorKind.MEMBERS, started_at=database_now())
         for number, page in enumerate(pages):
-            long_lists._save_page(run, len(page), member_swap.stage_members(run, page), str(number + 1), "")
-        done = member_swap.swap_members(run)
+            long_lists._save_page(run, len(page), swapping.stage_members(run, page), str(number + 1), "")
+        done = swapping.swap_members(run)
         SyncRun.objects.all().delete()
         return done
 
@@ -65,7 +66,7 @@ def test_the_first_list_is_taken_over_without_looking_at_every_row_for_every_oth
 def test_a_list_without_news_changes_nothing_and_keeps_everybody(tenant: Tenant) -> None:
     page = [listed(number) for number in range(20)]
     swapped(tenant, page)
-    assert swapped(tenant, page) == member_swap.SwapResult(total=20, changed=0, removed=0)
+    assert swapped(tenant, page) == swapping.SwapResult(total=20, changed=0, removed=0)
 
 
 def test_of_a_member_listed_twice_the_last_counts_also_when_it_is_as_known(tenant: Tenant) -> None:
@@ -82,15 +83,15 @@ def test_what_was_written_here_after_a_page_was_read_stands_against_what_the_pag
     with tenant_scope(tenant), transaction.atomic():
         run = SyncRun.objects.create(kind=MirrorKind.MEMBERS, started_at=database_now())
         page = [listed(1, member_name="佐藤 頁")]
-        long_lists._save_page(run, 1, member_swap.stage_members(run, page), "1", "")
+        long_lists._save_page(run, 1, swapping.stage_members(run, page), "1", "")
         local_writes.apply_member_write(tenant, "m00001", {"member_name": "佐藤 手元"})
-        assert member_swap.swap_members(run).changed == 0
+        assert swapping.swap_members(run).changed == 0
         assert Member.objects.get().member_name == "佐藤 手元"
 
 
 def test_whoever_is_listed_no_more_goes_with_what_they_were_found_by(tenant: Tenant) -> None:
     swapped(tenant, [listed(1), listed(2)])
-    assert swapped(tenant, [listed(2)]) == member_swap.SwapResult(total=1, changed=0, removed=1)
+    assert swapped(tenant, [listed(2)]) == swapping.SwapResult(total=1, changed=0, removed=1)
     with tenant_scope(tenant):
         assert MemberSearch.objects.filter(tenant=tenant).count() == 1
 

@@ -8,21 +8,13 @@ import pytest
 from django.db import connection as database
 from django.utils import timezone
 
-from portal.domain.mirror import local_writes, long_lists, queries
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import (
-    NEVER,
-    UNREADABLE,
-    Area,
-    Group,
-    History,
-    KeyBox,
-    Member,
-    MirrorState,
-    PassController,
-    StagedPage,
-    SyncRun,
-)
+from portal.domain.events import MirrorKind
+from portal.domain.history.models import History
+from portal.domain.people import queries
+from portal.domain.people.models import NEVER, UNREADABLE, Group, Member
+from portal.domain.places.models import Area, KeyBox, PassController
+from portal.domain.sync import local_writes, long_lists
+from portal.domain.sync.models import MirrorState, StagedPage, SyncRun
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import Customer, MakeCustomer
 from tests.mirror.service import Service, serving

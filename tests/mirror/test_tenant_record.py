@@ -8,9 +8,9 @@ import pytest
 from django.utils import timezone
 
 from accessapi.permissions import NO_HOLIDAYS
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.place_queries import load_holidays, load_tenant_record
-from portal.webhooks.settings import ServiceSettings, categories_of
+from portal.domain.events import MirrorKind
+from portal.domain.places.queries import load_holidays, load_tenant_record
+from portal.webhooks.service_settings import ServiceSettings, categories_of
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import MakeCustomer
 from tests.mirror.service import serving

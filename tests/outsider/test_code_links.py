@@ -9,8 +9,8 @@ from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from portal.codes import actions, tokens, views
-from portal.domain.mirror.models import Guest
+from portal.codes import actions, views
+from portal.domain.people.models import Guest
 from portal.domain.visits.models import CodeLink, DeskSettings, Visit
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
@@ -50,7 +50,7 @@ def test_the_phone_shows_the_code_and_its_hours_and_nothing_else(place, guest):
     secrets += [
         place.service.tenant_id,
         place.connection.service_tenant_id,
-        tokens.parse_token(_token(link)).digest.hex(),
+        actions.parse_token(_token(link)).digest.hex(),
     ]
     assert [each for each in secrets if each and each.lower() in everything.lower()] == []
 
@@ -113,7 +113,7 @@ def _forget(place, guest):
 
 @pytest.mark.parametrize("end", ENDS)
 def test_every_link_that_does_not_work_answers_alike(place, guest, end):
-    never = tokens.create_token(place.tenant.pk).text
+    never = actions.create_token(place.tenant.pk).text
     unknown = opened(f"/g/{never}/")
     link = made(place, guest)
     assert opened(link.url).status_code == 200
@@ -141,7 +141,7 @@ def test_the_tenant_may_keep_links_short(place, guest):
 def test_a_missing_link_costs_as_much_as_a_working_one(place, guest):
     link = made(place, guest)
     counts = []
-    for address in (link.url, f"/g/{tokens.create_token(place.tenant.pk).text}/", "/g/made-up/", f"/g/{'A' * 54}/"):
+    for address in (link.url, f"/g/{actions.create_token(place.tenant.pk).text}/", "/g/made-up/", f"/g/{'A' * 54}/"):
         with CaptureQueriesContext(connection) as queries:
             opened(address)
         counts.append(len([each for each in queries if "guests_" in each["sql"] or "mirror_" in each["sql"]]))
@@ -153,15 +153,15 @@ def test_a_token_of_another_site_or_tenant_opens_nothing(make, place, guest, set
     other = make()
     link = made(place, guest)
     text = _token(link)
-    assert tokens.parse_token(text).tenant_id == place.tenant.pk
+    assert actions.parse_token(text).tenant_id == place.tenant.pk
     with tenant_scope(other.tenant):
-        assert not CodeLink.objects.filter(digest=tokens.parse_token(text).digest).exists()
+        assert not CodeLink.objects.filter(digest=actions.parse_token(text).digest).exists()
     flipped = text[:-2] + ("A" if text[-2] != "A" else "B") + text[-1]
-    assert tokens.parse_token(flipped) == tokens.NO_TOKEN
+    assert actions.parse_token(flipped) == actions.NO_TOKEN
     for broken in (text[:-1], text + "A", text + "=", text.swapcase(), "é" * 54, "", "-" * 54):
         assert opened(f"/g/{broken}/").status_code == 404
     settings.SECRET_KEY = "another site's key, which is as long as it must be, and longer"
-    assert tokens.parse_token(text) == tokens.NO_TOKEN
+    assert actions.parse_token(text) == actions.NO_TOKEN
     settings.SECRET_KEY_FALLBACKS = []
 
 
@@ -172,13 +172,13 @@ def test_a_rotated_key_still_opens_what_was_made_before(place, guest, settings):
 
 
 def test_no_two_tokens_show_that_they_belong_together(place):
-    some = [tokens.create_token(place.tenant.pk).text for _ in range(50)]
+    some = [actions.create_token(place.tenant.pk).text for _ in range(50)]
     assert len({text[:8] for text in some}) == len({text[-8:] for text in some}) == 50
 
 
 def _secret(text):
     """Return the secret part of a token: with the site's key, it is enough to create the token again."""
-    [key, *_] = tokens._token_keys()
+    [key, *_] = actions._token_keys()
     return AESSIV(key).decrypt(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)), None)[-16:]
 
 
@@ -188,7 +188,7 @@ def test_only_a_digest_is_kept_and_the_trail_says_who(place, guest):
     with tenant_scope(place.tenant):
         row = CodeLink.objects.get()
         assert row.opened == 1
-        assert bytes(row.digest) == tokens.parse_token(_token(link)).digest
+        assert bytes(row.digest) == actions.parse_token(_token(link)).digest
         assert _secret(_token(link)) not in bytes(row.digest)
         entry = AuditEntry.objects.get(action="guest.code_linked")
         assert entry.by == place.owner
@@ -202,7 +202,7 @@ def test_the_address_never_reaches_a_log(place, guest, caplog, capsys):
     with caplog.at_level("DEBUG"):
         opened(link.url)
         stranger().post(link.url.removeprefix("https://portal.example"))
-    from portal.site.log_processors import remove_queries
+    from portal.site.log_settings import remove_queries
 
     kept = [str(remove_queries(None, "", {"event": record.getMessage()})) for record in caplog.records]
     assert _token(link) not in "".join(kept)
@@ -214,7 +214,7 @@ def test_the_address_never_reaches_a_log(place, guest, caplog, capsys):
 
 @pytest.mark.parametrize("kind", ["g", "hooks", "invitations", "accounts/password/reset/key"])
 def test_of_an_address_that_is_a_secret_a_log_keeps_only_what_it_was(kind):
-    from portal.site.log_processors import remove_queries
+    from portal.site.log_settings import remove_queries
 
     told = remove_queries(None, "", {"event": f"Not Found: /{kind}/t0k-en/", "path": f"/{kind}/t0k-en/?next=1"})
     assert told == {"event": f"Not Found: /{kind}/…/", "path": f"/{kind}/…/"}

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from stack.supervisor import tail
+from stack.demo.programs import tail
 
 
 @pytest.hookimpl(wrapper=True)

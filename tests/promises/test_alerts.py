@@ -11,14 +11,16 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
+from portal.domain import events
 from portal.domain.alerts.models import Alert, AlertRecord, Watch
-from portal.domain.mirror import events, sync_schedule
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.log_rows import insert_records
-from portal.domain.mirror.models import History, MirrorState
+from portal.domain.events import MirrorKind
+from portal.domain.history.models import History
+from portal.domain.history.records import insert_records
 from portal.domain.notifications.models import State, Telling, WebAddress
+from portal.domain.sync import schedule
+from portal.domain.sync.models import MirrorState
 from tenants.models import User
-from tests.support.chat import Chat
+from tests.support.chat_server import Chat
 from tests.support.effort import SOAK
 from tests.support.house import House, Process
 from tests.support.log import record, theirs
@@ -103,7 +105,7 @@ class TestWhoeverIsKilled:
     def test_between_record_and_alert_and_before_the_telling_is_kept_nothing_is_lost(
         self, house: House, customer: Customer
     ) -> None:
-        sync_schedule.schedule_all(customer.tenant)
+        schedule.schedule_all(customer.tenant)
         until(lambda: _log(customer) is not None, saying="the log is read")
         with customer.scope():
             watch = Watch.objects.get()
@@ -244,7 +246,7 @@ def silent_server() -> Iterator[str]:
 
 def read_the_log(customer: Customer) -> None:
     with customer.scope():
-        sync_schedule.request_more(customer.tenant, MirrorKind.HISTORIES)
+        schedule.request_more(customer.tenant, MirrorKind.HISTORIES)
 
 
 def age_leases(customer: Customer) -> None:

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 import pytest
 from django.db import connections
 
-from portal.domain.mirror import sync_schedule
-from portal.domain.mirror.models import Member
+from portal.domain.people.models import Member
+from portal.domain.sync import schedule
 from stack.paths import PYTHON, ROOT
 from stack.processes import free_port
 from stack.services import new_vault_key
@@ -44,7 +44,7 @@ def furnished(stage: Stage) -> Customer:
     customer = stage.customer(members=MEMBERS)
     customer.settled(customer.unlock())
     with customer.scope():
-        sync_schedule.schedule_all(customer.tenant)
+        schedule.schedule_all(customer.tenant)
         until(lambda: Member.objects.count() == MEMBERS, saying="the members are loaded")
         stored("video/mp4")
     return customer

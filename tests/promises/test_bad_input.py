@@ -10,12 +10,11 @@ from collections.abc import Callable
 import httpx2
 import pytest
 
-from portal.domain.log.filters import FILTERS
+from portal.domain.history.filters import FILTERS
 from tests.support.browser import Browser, gist
 from tests.support.crawl import Address, addresses_of_tenants
-from tests.support.extremes import BODIES
+from tests.support.extremes import BODIES, NASTY
 from tests.support.house import House
-from tests.support.nasty import NASTY
 from tests.support.stage import PASSWORD, Customer, Stage
 
 FIELDS = (

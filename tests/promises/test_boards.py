@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from portal.domain.budget.priorities import MAX_SHARE_FOR_WATCHED, RESERVED_FOR_DOORS, RESERVED_FOR_PEOPLE
-from tests.support.boards import building, hour
+from tests.support.door_boards import building, hour
 from tests.support.house import House
 
 DEVICE, DOORS = 40, 100

@@ -8,10 +8,9 @@ import pytest
 
 from portal.domain.budget.priorities import Priority
 from portal.domain.intents import actions
-from portal.domain.intents.models import Intent
+from portal.domain.intents.models import Intent, State
 from portal.domain.intents.nonces import Nonce
 from portal.domain.intents.recording import Command
-from portal.domain.intents.states import State
 from tenants.roles import Permission
 from tests.support.house import House
 from tests.support.stage import Customer, Stage

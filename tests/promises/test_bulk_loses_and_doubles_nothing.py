@@ -7,15 +7,13 @@ from collections.abc import Callable
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from portal.domain.intents.models import Intent
+from portal.domain.events import MirrorKind
+from portal.domain.intents.models import LOST_CLAIM_SECONDS, Intent
 from portal.domain.intents.recording import Requester
-from portal.domain.intents.states import LOST_CLAIM_SECONDS
 from portal.domain.jobs import actions as job_actions
-from portal.domain.jobs.models import Job, Row
-from portal.domain.jobs.states import JobState, RowState
-from portal.domain.mirror import sync_schedule
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import MirrorState
+from portal.domain.jobs.models import Job, JobState, Row, RowState
+from portal.domain.sync import schedule
+from portal.domain.sync.models import MirrorState
 from portal.imports import actions
 from tests.support import faults
 from tests.support.faults import Fault, Gate
@@ -32,7 +30,7 @@ TAKEN = "CARDTAKEN0000001"
 def mirrored(customer: Customer) -> None:
     """Wait for the first sync: a dry run compares the file with the local copy."""
     with customer.scope():
-        sync_schedule.schedule_all(customer.tenant)
+        schedule.schedule_all(customer.tenant)
         until(
             lambda: (
                 MirrorState.objects.filter(kind=MirrorKind.MEMBERS, as_of__isnull=False).exists()

@@ -16,16 +16,17 @@ from portal.base.timers.clock import database_now
 from portal.domain.budget import ledger
 from portal.domain.budget.models import Spent
 from portal.domain.budget.priorities import Priority
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import History, MirrorState
+from portal.domain.events import MirrorKind
+from portal.domain.history.models import History
+from portal.domain.sync.models import MirrorState
 from portal.webhooks.actions import WebhookChange
 from portal.webhooks.models import Webhook
-from tests.support import spending
+from tests.support import call_budgets
 from tests.support.effort import SOAK
-from tests.support.heard import LOG, ask, before_us, log_of, missing, read_once, row_of
 from tests.support.house import House
 from tests.support.stage import Customer, Stage
 from tests.support.waiting import until
+from tests.support.webhook_customers import LOG, ask, before_us, log_of, missing, read_once, row_of
 
 GENERAL = 720
 #: Calls that lists and rights may have used, and that jobs have used: 425 calls are free.
@@ -65,7 +66,7 @@ def happen(customer: Customer) -> None:
 def spend(customer: Customer, who: Priority, calls: int) -> None:
     """Record so many calls of this priority a moment ago."""
     with customer.scope():
-        spending.spend(customer.connection(), who, calls)
+        call_budgets.spend(customer.connection(), who, calls)
 
 
 def used(customer: Customer) -> int:

@@ -7,11 +7,10 @@ from unittest.mock import patch
 import pytest
 
 from portal.domain.intents import actions
-from portal.domain.intents.due_intents import CHECK_SECONDS
-from portal.domain.intents.models import Intent
+from portal.domain.intents.models import Intent, State
 from portal.domain.intents.nonces import Nonce
 from portal.domain.intents.recording import Command
-from portal.domain.intents.states import State
+from portal.domain.intents.tasks import CHECK_SECONDS
 from tenants.roles import Permission
 from tests.support.house import House, Process
 from tests.support.stage import Customer, Stage
@@ -45,7 +44,7 @@ def leads(house: House, clock: Process) -> bool:
 def group(customer: Customer, name: str) -> Intent:
     """Request a member group without notifying a worker: only a clock can start the work."""
     asker = customer.asker()
-    with customer.scope(), patch("portal.base.timers.task_queue.enqueue"):
+    with customer.scope(), patch("portal.base.timers.celery_app.enqueue"):
         return actions.submit(
             Command(
                 permission=Permission.GROUPS_EDIT,

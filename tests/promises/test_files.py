@@ -6,8 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from portal.base.files import file_limits
-from portal.domain.jobs.models import Job
-from portal.domain.jobs.states import JobState
+from portal.domain.jobs.models import Job, JobState
 from tests.support.browser import Browser, gist, upload
 from tests.support.house import House
 from tests.support.memory import Memory

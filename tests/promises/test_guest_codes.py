@@ -10,8 +10,7 @@ import pytest
 from django.utils import timezone
 
 from portal.base.timers.clock import ClockTime
-from portal.domain.intents.models import Intent
-from portal.domain.intents.states import LOST_REPEATABLE_CLAIM_SECONDS, State
+from portal.domain.intents.models import LOST_REPEATABLE_CLAIM_SECONDS, Intent, State
 from portal.domain.visits.models import Stage as Standing
 from portal.domain.visits.models import Visit
 from tests.support import faults

@@ -13,7 +13,7 @@ from portal.devices.actions import DoorCommand
 from portal.devices.models import Hold
 from portal.domain.intents.models import Intent
 from portal.domain.intents.nonces import Nonce
-from portal.domain.mirror.models import PassController
+from portal.domain.places.models import PassController
 from tests.support.house import House
 from tests.support.stage import Customer, Stage
 from tests.support.waiting import until

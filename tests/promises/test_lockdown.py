@@ -13,13 +13,12 @@ from django.db import connections, transaction
 from portal.domain.budget.client import client
 from portal.domain.budget.ledger import BudgetExhausted
 from portal.domain.budget.priorities import RESERVED_FOR_DOORS, Priority
-from portal.domain.intents.models import Intent
+from portal.domain.intents.models import Intent, Reason, State
 from portal.domain.intents.nonces import Nonce
-from portal.domain.intents.states import Reason, State
-from portal.lockdown import actions, door_outcomes, retrying
+from portal.lockdown import actions, door_outcomes
 from portal.lockdown.models import Lockdown, Scope
 from portal.lockdown.preview import DoorSelection
-from tests.support.boards import building
+from tests.support.door_boards import building
 from tests.support.house import House
 from tests.support.stage import Customer, Stage
 from tests.support.waiting import PATIENCE, until
@@ -236,7 +235,7 @@ def test_a_try_waits_for_a_command_that_is_just_being_recorded(house: House, sma
                         go.wait(PATIENCE)
                     else:
                         begun.wait(PATIENCE)
-                        retrying.run_step(order.pk)
+                        door_outcomes.run_step(order.pk)
             finally:
                 connections.close_all()
 

@@ -13,10 +13,9 @@ import psycopg
 import pytest
 from django.utils import timezone
 
-from portal.domain.jobs.models import ExportPart, Job
-from portal.domain.jobs.states import JobState
-from portal.domain.mirror import log_partitions
-from portal.domain.mirror.models import History
+from portal.domain.history import partitions
+from portal.domain.history.models import History
+from portal.domain.jobs.models import ExportPart, Job, JobState
 from tests.support.browser import Browser
 from tests.support.house import House
 from tests.support.stage import Customer, Stage
@@ -39,7 +38,7 @@ WHERE tenant_id = %s
 def with_records(customer: Customer, count: int) -> None:
     """Create so many records within the last twelve days; from 100,000 on, several have the same time."""
     with customer.scope():
-        log_partitions.ensure_partitions(timezone.now() - timedelta(days=days) for days in range(13))
+        partitions.ensure_partitions(timezone.now() - timedelta(days=days) for days in range(13))
     customer.house.sql(_RECORDS, customer.tenant.pk, count)
     customer.house.sql(_FOUND, customer.tenant.pk)
 

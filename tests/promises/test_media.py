@@ -11,8 +11,8 @@ from django.utils import timezone
 from portal.base.timers.clock import database_now
 from portal.domain.cameras import clips, pictures, playback, usage
 from portal.domain.cameras.models import Camera, CameraUsage, Clip, Picture, Viewing
-from portal.domain.mirror import log_partitions
-from portal.domain.mirror.models import History
+from portal.domain.history import partitions
+from portal.domain.history.models import History
 from portal.evidence import fetching
 from portal.evidence.models import Item, StoredFile
 from tenants.connections.service_clients import current_connection
@@ -37,7 +37,7 @@ def customer(stage: Stage) -> Customer:
     assert there
     at = timezone.now() - timedelta(hours=1)
     with found.scope():
-        log_partitions.ensure_partitions([at])
+        partitions.ensure_partitions([at])
         for number, (each, camera_id) in enumerate(there):
             named = {"name": "通用口", "doors": [each["device"]["id"]]}
             Camera.objects.get_or_create(camera_id=camera_id, defaults=named)

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+from portal.domain.events import MirrorKind
 from portal.domain.intents.nonces import Nonce
-from portal.domain.mirror import sync_schedule
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import MirrorState, PassController
+from portal.domain.places.models import PassController
+from portal.domain.sync import schedule
+from portal.domain.sync.models import MirrorState
 from portal.webhooks import actions
 from portal.webhooks.actions import WebhookChange
 from tests.support.chromium import Tabs
@@ -28,7 +29,7 @@ def customer(house: House, stage: Stage, settings: Any) -> Customer:
     """Return a tenant whose doors were read and whose webhook is on."""
     settings.PORTAL_URL = house.url
     customer = stage.customer(behaviour={"relock_seconds": 5, "device_seconds": 0})
-    sync_schedule.schedule_all(customer.tenant)
+    schedule.schedule_all(customer.tenant)
     with customer.scope():
         until(
             lambda: MirrorState.objects.filter(kind=MirrorKind.HISTORIES, as_of__isnull=False).exists(), saying="a log"

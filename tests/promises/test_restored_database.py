@@ -19,10 +19,8 @@ from django.utils import timezone
 from portal.base.timers.clock import database_now
 from portal.devices.models import Hold
 from portal.domain.alerts.models import Alert
-from portal.domain.intents.models import Intent
-from portal.domain.intents.states import State
-from portal.domain.jobs.models import Job, Row
-from portal.domain.jobs.states import JobState, RowState
+from portal.domain.intents.models import Intent, State
+from portal.domain.jobs.models import Job, JobState, Row, RowState
 from portal.domain.notifications.models import Telling
 from tenants import mails
 from tests.promises.test_bulk_loses_and_doubles_nothing import BULK, at_the_service, mirrored, started

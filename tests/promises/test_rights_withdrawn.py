@@ -8,7 +8,7 @@ from datetime import datetime
 import pytest
 from django.utils import timezone
 
-from portal.domain.intents.states import State
+from portal.domain.intents.models import State
 from tenants.models import Staff, User
 from tests.support.house import House
 from tests.support.stage import Customer, Stage

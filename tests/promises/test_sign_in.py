@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from portal.domain.intents.states import State
+from portal.domain.intents.models import State
 from tenants.models import User
 from tests.support.browser import Browser, gist
 from tests.support.effort import one_in

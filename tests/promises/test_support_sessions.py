@@ -12,14 +12,12 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.utils import timezone
 
 from portal.domain.intents import actions
-from portal.domain.intents.models import Intent
+from portal.domain.intents.models import Intent, Reason, State
 from portal.domain.intents.nonces import Nonce
 from portal.domain.intents.recording import Command, Requester
-from portal.domain.intents.states import Reason, State
 from portal.domain.jobs import actions as job_actions
-from portal.domain.jobs.models import Job, Row
-from portal.domain.jobs.states import Halt, JobState
-from portal.domain.mirror.models import Member
+from portal.domain.jobs.models import Halt, Job, JobState, Row
+from portal.domain.people.models import Member
 from tenants.models import Invitation, Staff, SupportSession, User
 from tenants.roles import Permission
 from tenants.staff.actions import digest

@@ -8,9 +8,9 @@ import pytest
 from accessapi.errors import ServiceError
 from portal.domain.budget.client import client
 from portal.domain.budget.priorities import Priority
-from tenants import session_locks
 from tenants.connections.reissue import ReissueOutcome, reissue
 from tenants.models import Connection
+from tenants.postgresql import session_locks
 from tests.support import faults
 from tests.support.effort import one_in
 from tests.support.faults import Gate

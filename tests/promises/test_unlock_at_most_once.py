@@ -5,8 +5,7 @@ from collections.abc import Callable
 import pytest
 from django.utils import timezone
 
-from portal.domain.intents.models import Intent
-from portal.domain.intents.states import LOST_CLAIM_SECONDS, State
+from portal.domain.intents.models import LOST_CLAIM_SECONDS, Intent, State
 from tests.support import faults
 from tests.support.effort import one_in
 from tests.support.faults import Fault, Gate

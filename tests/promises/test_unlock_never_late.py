@@ -8,8 +8,7 @@ from datetime import datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from portal.domain.intents.models import Intent
-from portal.domain.intents.states import PHYSICAL_SECONDS, Reason, State
+from portal.domain.intents.models import PHYSICAL_SECONDS, Intent, Reason, State
 from tests.support import faults
 from tests.support.house import House
 from tests.support.stage import Customer, Stage

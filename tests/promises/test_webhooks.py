@@ -20,17 +20,23 @@ import pytest
 from django.db import connections
 
 from portal.base.timers.clock import database_now
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import History, MirrorState
+from portal.domain.events import MirrorKind
+from portal.domain.history.models import History
+from portal.domain.sync.models import MirrorState
 from portal.webhooks import processing
 from portal.webhooks.actions import WebhookChange
 from portal.webhooks.models import Notification, Webhook
+from stack.demo.programs import Programs
 from stack.processes import free_port
-from stack.programs import Programs
 from tenants.scope import tenant_scope
 from tests.support import faults
 from tests.support.effort import SOAK
-from tests.support.heard import (
+from tests.support.hooks import Hook, as_bytes, notification
+from tests.support.house import House, Process
+from tests.support.proxy import TcpProxy
+from tests.support.stage import Customer, Stage
+from tests.support.waiting import until
+from tests.support.webhook_customers import (
     LOG,
     all_posted,
     ask,
@@ -41,11 +47,6 @@ from tests.support.heard import (
     read_once,
     row_of,
 )  # fmt: skip
-from tests.support.hooks import Hook, as_bytes, notification
-from tests.support.house import House, Process
-from tests.support.proxy import TcpProxy
-from tests.support.stage import Customer, Stage
-from tests.support.waiting import until
 
 TEN_MB = 10 * 1024 * 1024
 

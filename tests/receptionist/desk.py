@@ -8,10 +8,11 @@ from typing import Any
 from django.utils import timezone
 
 from portal.base.ui.times import TOKYO
-from portal.domain.mirror import events
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import Area, History
-from portal.domain.mirror.text_folding import fold
+from portal.domain import events
+from portal.domain.events import MirrorKind
+from portal.domain.history.models import History
+from portal.domain.people.text_folding import fold
+from portal.domain.places.models import Area
 from portal.domain.visits.models import Stage, Visit
 from tenants.scope import tenant_scope
 from tests.support.members import tight

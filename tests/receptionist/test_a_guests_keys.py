@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from portal.domain.mirror.models import Guest
+from portal.domain.people.models import Guest
 from tenants.scope import tenant_scope
 from tests.receptionist.desk import visit
 from tests.support.keys import key_box, reads, tells

@@ -9,7 +9,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from portal.domain.mirror.models import Area, Guest
+from portal.domain.people.models import Guest
+from portal.domain.places.models import Area
 from portal.domain.visits.models import Visit
 from tenants.models import AuditEntry
 from tests.support.desk import NAME, GuestDesk, said

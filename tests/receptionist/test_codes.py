@@ -10,9 +10,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accessapi.limits import GUEST_QRCODE_MAX
-from portal.codes import badge_drawing
+from portal.codes import badges
 from portal.domain.budget import ledger
-from portal.domain.mirror.models import Guest
+from portal.domain.people.models import Guest
 from tenants.models import AuditEntry, Connection
 from tenants.scope import tenant_scope
 from tests.support import guests as at_service
@@ -256,7 +256,7 @@ def test_a_badge_without_a_code_says_so(desk, place):
     words, _sizes, codes = read_pdf(desk.get(at(place, guest, "slip.pdf")).content)
     assert "sent by e-mail" in words
     assert codes == []
-    assert badge_drawing.SLOTS == 10
+    assert badges.SLOTS == 10
 
 
 ADDRESSES = ("code/", "code.svg", "code.png", "badge/", "badge.pdf", "slip.pdf")

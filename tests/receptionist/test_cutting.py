@@ -6,9 +6,8 @@ import pytest
 from django.utils import timezone
 
 from portal.base.timers.clock import ClockTime
-from portal.domain.intents import due_intents, sending
-from portal.domain.intents.models import Intent
-from portal.domain.intents.states import State
+from portal.domain.intents import sending, tasks
+from portal.domain.intents.models import Intent, State
 from portal.domain.visits.models import Stage, Visit
 from portal.guests import deactivation
 from tenants.models import Staff
@@ -88,7 +87,7 @@ def test_a_process_that_dies_after_the_claim_loses_nothing(desk):
         intent = desk.visit(visit).cut_intent
         long_ago = timezone.now() - timedelta(minutes=5)
         Intent.objects.filter(pk=intent.pk).update(state=State.SENDING, claimed_at=long_ago, due_at=None)
-    due_intents.process_due()
+    tasks.process_due()
     assert desk.visit(visit).cut_intent.state == State.QUEUED
     see_to_it(desk, visit)
     assert desk.end_at_service(visit) <= desk.visit(visit).must_end_at

@@ -6,13 +6,12 @@ import pytest
 from django.utils import timezone
 
 from portal.base.timers.clock import ClockTime, database_now
-from portal.domain.intents.models import Intent
-from portal.domain.intents.states import Reason
-from portal.domain.mirror.models import Area
+from portal.domain.intents.models import Intent, Reason
+from portal.domain.places.models import Area
 from portal.domain.visits.models import Visit
 from portal.guests import deactivation, deactivation_ways
+from tenants.connections.oauth_grant import connected
 from tenants.models import AuditEntry, Connection
-from tenants.signals import connected
 from tests.support.desk import GuestDesk, said
 
 READ, UPDATE = 21, 22

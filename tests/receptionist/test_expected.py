@@ -13,12 +13,10 @@ from openpyxl import Workbook, load_workbook
 
 from portal.domain.budget import ledger
 from portal.domain.budget.priorities import Priority
-from portal.domain.intents.models import Intent
+from portal.domain.intents.models import Intent, State
 from portal.domain.intents.sending import send
-from portal.domain.intents.states import State
-from portal.domain.jobs import actions, advancing, row_executor
-from portal.domain.jobs.models import Job, Row
-from portal.domain.jobs.states import Action, JobState, RowState
+from portal.domain.jobs import actions, row_executor, tasks
+from portal.domain.jobs.models import Action, Job, JobState, Row, RowState
 from portal.domain.visits.models import DeskSettings, Preset, Visit
 from portal.today import erasing
 from tenants.models import AuditEntry, Connection
@@ -73,7 +71,7 @@ class Desk:
         """Run the workers: a step of the list, then the sending of its requests, until nothing changes."""
         with tenant_scope(self.place.tenant):
             for _ in range(60):
-                advancing.advance_job(job.pk)
+                tasks.advance_job(job.pk)
                 waiting = Intent.objects.filter(operation="create_guest", state=State.QUEUED)
                 for intent in waiting if sends else []:
                     send(intent)
@@ -147,7 +145,7 @@ def test_each_row_becomes_one_code_however_often_it_is_started(desk, place):
     assert again.status_code == 302
     with tenant_scope(place.tenant):
         for _ in range(3):  # several workers, and one that was killed after its first row
-            advancing.advance_job(job.pk)
+            tasks.advance_job(job.pk)
         row = Row.objects.filter(job=job).order_by("line")[0]
         Row.objects.filter(pk=row.pk).update(state=RowState.PENDING, intent=None)
     job = desk.work(job)

@@ -7,14 +7,14 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from portal.domain.intents import applying, handlers
-from portal.domain.intents.states import Reason, State
-from portal.domain.mirror.models import Area, Guest, KeyBox
-from portal.domain.mirror.text_folding import fold
+from portal.domain.intents import handlers, transitions
+from portal.domain.intents.models import Reason, State
+from portal.domain.people.models import Guest
+from portal.domain.people.text_folding import fold
+from portal.domain.places.models import Area, KeyBox
 from portal.domain.visits.models import Stage, Visit
-from portal.guests import clashes, follow, issuing
-from portal.guests.clashes import CodeClash
-from portal.guests.issuing import Host
+from portal.guests import issuing, request_outcomes
+from portal.guests.issuing import CodeClash, Host
 from tenants.models import AuditEntry
 from tests.support.desk import NAME, GuestDesk, order, said
 from tests.support.places import fresh_nonce
@@ -91,8 +91,7 @@ def test_everything_else_is_there_too(desk):
 
 
 def test_a_member_can_be_the_host(desk, place):
-    from portal.domain.mirror.models import Member
-    from portal.domain.mirror.models.people import MemberSearch
+    from portal.domain.people.models import Member, MemberSearch
 
     with desk.scope():
         member = Member.objects.order_by("pk")[0]
@@ -190,7 +189,7 @@ def test_what_nobody_knows_yet_forbids_issuing_however_many_namesakes_there_are(
             )
         Visit.objects.create(use_date_end=now + timedelta(hours=2), **given)
         with pytest.raises(CodeClash) as found:
-            clashes.check_clashes([order().hours])
+            issuing.check_clashes([order().hours])
     assert len(found.value.pending) == 1
 
 
@@ -201,7 +200,7 @@ def test_the_same_name_twice_in_one_form_asks_too(desk):
 
 
 def desk_key():
-    from portal.domain.mirror.text_folding import fold
+    from portal.domain.people.text_folding import fold
 
     return fold(NAME)
 
@@ -317,7 +316,7 @@ def test_two_receptionists_at_once_issue_a_name_once(place):
 
     people = [threading.Thread(target=press, args=(number,)) for number in range(2)]
     with desks[0].scope(), transaction.atomic():
-        clashes.lock_names([fold(NAME)])
+        issuing.lock_names([fold(NAME)])
         for person in people:
             person.start()
         until(lambda: waiting_for_a_lock() == 2 or answers, saying="both wait for the name")
@@ -340,8 +339,8 @@ def test_the_expected_ones_wait_for_workers_at_their_own_pace(desk):
         assert {visit.intent.queue for visit in visits} == {"bulk"}
         with pytest.raises(CodeClash):
             issuing.issue_codes(orders=[order("客 A")], by=desk.place.asker, nonce=fresh_nonce())
-        assert [each.guest_name for each in clashes.overlapping_visits([order("客 A").hours])] == ["客 A"]
-        applying.settle_unsent(visits[0].intent, State.CANCELLED, Reason.RIGHTS)
+        assert [each.guest_name for each in issuing.overlapping_visits([order("客 A").hours])] == ["客 A"]
+        transitions.settle_unsent(visits[0].intent, State.CANCELLED, Reason.RIGHTS)
         assert Visit.objects.get(pk=visits[0].pk).stage == Stage.NOT_ISSUED
-    assert handlers.handler_of("create_guest").on_finished is follow.on_created
+    assert handlers.handler_of("create_guest").on_finished is request_outcomes.on_created
     assert READ not in desk.calls()

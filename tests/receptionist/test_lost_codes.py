@@ -8,12 +8,11 @@ from django.utils import timezone
 from accessapi.client import Client as ServiceClient
 from portal.base.timers.clock import ClockTime, database_now
 from portal.domain.intents import tracking
-from portal.domain.intents.absence_proofs import MIN_ABSENCE_INTERVAL
-from portal.domain.intents.models import Intent
-from portal.domain.intents.states import Reason, State
-from portal.domain.mirror.models import Guest
+from portal.domain.intents.handlers import MIN_ABSENCE_INTERVAL
+from portal.domain.intents.models import Intent, Reason, State
+from portal.domain.people.models import Guest
 from portal.domain.visits.models import Stage, Visit
-from portal.guests import follow
+from portal.guests import request_outcomes
 from tests.support.desk import NAME, GuestDesk, order, said
 
 CREATE, READ, LIST = 20, 21, 19
@@ -145,16 +144,16 @@ def test_hours_are_compared_as_moments_however_the_list_writes_them():
     start, end = "2026-11-22T09:00:00+09:00", "2026-11-22T18:00:00+09:00"
     body = {"qrcode_issuing_method": {"email": "A@b.test"}, "use_date_start": start, "use_date_end": end}
     listed = {"guest_id": "g", "email": "a@b.test", "use_date_start": "2026-11-22T00:00:00.000Z", "use_date_end": end}
-    assert follow._by_fields(body, [listed]) == (["g"], [])
-    assert follow._by_fields(body, [listed | {"use_date_end": "18 o'clock"}]) == ([], ["g"])
-    assert follow._by_fields(body, [listed | {"use_date_end": start}]) == ([], [])
+    assert request_outcomes._by_fields(body, [listed]) == (["g"], [])
+    assert request_outcomes._by_fields(body, [listed | {"use_date_end": "18 o'clock"}]) == ([], ["g"])
+    assert request_outcomes._by_fields(body, [listed | {"use_date_end": start}]) == ([], [])
 
 
 def test_a_list_read_in_between_makes_one_visit_of_it(desk):
     visit, _ = lost(desk)
-    from portal.domain.mirror import tasks
-    from portal.domain.mirror.kinds import MirrorKind
-    from portal.domain.mirror.models import MirrorState
+    from portal.domain.events import MirrorKind
+    from portal.domain.sync import tasks
+    from portal.domain.sync.models import MirrorState
 
     with desk.scope():
         MirrorState.objects.filter(kind=MirrorKind.GUESTS).update(due_at=ClockTime())
@@ -174,9 +173,9 @@ def test_what_somebody_declared_applied_forbids_no_name_for_good(desk):
         visit = desk.visits()[-1]
         nobody = {"guest_name": "誰でもない", "name_key": "誰でもない"}
         Visit.objects.filter(pk=visit.pk).update(stage=Stage.ASKED, guest_id=None, **nobody)
-        follow.match_declared(desk.place.tenant)
+        request_outcomes.match_declared(desk.place.tenant)
         assert desk.visit(visit).stage == Stage.ASKED
         earlier = database_now() - timedelta(minutes=20)
         Intent.objects.filter(pk=visit.intent_id).update(finished_at=earlier)
-        follow.match_declared(desk.place.tenant)
+        request_outcomes.match_declared(desk.place.tenant)
         assert desk.visit(visit).stage == Stage.NOT_ISSUED

@@ -5,7 +5,7 @@ import uuid
 
 from playwright.sync_api import Page, expect
 
-from portal.domain.mirror.models import PassController
+from portal.domain.places.models import PassController
 from tenants.scope import tenant_scope
 from tests.receptionist.desk import visit
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from portal.domain.mirror.models import Area
+from portal.domain.places.models import Area
 from portal.domain.visits.models import Preset
 from tests.support.desk import GuestDesk, said
 

@@ -5,10 +5,10 @@ from html import unescape
 
 import pytest
 
+from portal.domain.events import MirrorKind
 from portal.domain.intents.models import Intent
-from portal.domain.mirror import sync_schedule
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import MirrorState
+from portal.domain.sync import schedule
+from portal.domain.sync.models import MirrorState
 from tenants.models import Staff
 from tenants.scope import tenant_scope
 from tests.support.crawl import addresses_of_tenants
@@ -145,7 +145,7 @@ def test_another_areas_request_is_missing_at_the_desk(here, desk):
 
 def test_what_the_desk_shows_is_read_again_from_the_desk(here, desk):
     with tenant_scope(here.tenant):
-        sync_schedule.schedule_all(here.tenant)
+        schedule.schedule_all(here.tenant)
         MirrorState.objects.update(due_at=None)
     at = f"/t/{here.tenant.slug}/guests/"
     assert f'action="{at}refresh/guests/"' in desk.get(at).content.decode()

@@ -2,8 +2,10 @@
 
 import pytest
 
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import Area, Group, Member, MirrorState, PassController
+from portal.domain.events import MirrorKind
+from portal.domain.people.models import Group, Member
+from portal.domain.places.models import Area, PassController
+from portal.domain.sync.models import MirrorState
 from portal.domain.visits.models import Stage
 from tenants.models import Connection
 from tests.support.desk import NAME, GuestDesk, said

@@ -10,10 +10,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from portal.domain.mirror import events
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.log_partitions import RETENTION
-from portal.domain.mirror.models import Member
+from portal.domain import events
+from portal.domain.events import MirrorKind
+from portal.domain.history.partitions import RETENTION
+from portal.domain.people.models import Member
 from portal.domain.presence import people
 from portal.domain.presence.models import Inside
 from portal.rollcall.models import Listed, RollCall, Tick

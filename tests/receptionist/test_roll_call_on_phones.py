@@ -10,7 +10,7 @@ from portal.rollcall.models import Tick
 from tenants.models import Staff
 from tenants.scope import tenant_scope
 from tests.receptionist.test_roll_call import early, furnish, start  # noqa: F401 - a fixture
-from tests.support.barriers import barriers
+from tests.support.accessibility import barriers
 from tests.support.waiting import until
 
 WITHOUT_NETWORK = """

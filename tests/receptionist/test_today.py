@@ -11,7 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from portal.base.ui.times import TOKYO
-from portal.domain.mirror.models import Guest, History, MirrorState
+from portal.domain.history.models import History
+from portal.domain.people.models import Guest
+from portal.domain.sync.models import MirrorState
 from portal.domain.visits.models import DeskSettings, Stage, Visit
 from portal.domain.visits.visit_status import VisitStatus, status_of, with_status
 from tenants.models import AuditEntry
@@ -189,8 +191,8 @@ def test_where_a_use_is_only_a_suggestion_one_click_takes_it_over(desk):
 
 
 def test_records_that_were_there_before_their_visit_count_and_old_days_are_closed(desk):
-    from portal.domain.mirror import events
-    from portal.domain.mirror.kinds import MirrorKind
+    from portal.domain import events
+    from portal.domain.events import MirrorKind
 
     now, tenant = timezone.now(), desk.place.tenant
     with tenant_scope(tenant):

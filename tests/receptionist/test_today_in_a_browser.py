@@ -5,7 +5,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from tests.receptionist.desk import again, visit
-from tests.support.barriers import barriers
+from tests.support.accessibility import barriers
 
 
 @pytest.fixture

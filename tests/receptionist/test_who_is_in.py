@@ -9,9 +9,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from portal.domain.mirror import events
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import Area, Member, PassController
+from portal.domain import events
+from portal.domain.events import MirrorKind
+from portal.domain.people.models import Member
+from portal.domain.places.models import Area, PassController
 from portal.domain.presence import people
 from portal.domain.presence.models import Inside
 from tenants.roles import Permission, Receptionist

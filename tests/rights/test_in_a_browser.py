@@ -4,9 +4,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from accessapi.permissions import by_schedule, weekly
-from portal.domain.mirror.models import Area
+from portal.domain.places.models import Area
 from portal.domain.rights import words
-from tests.support.barriers import barriers
+from tests.support.accessibility import barriers
 from tests.support.members import MembersDesk
 
 OFFICE = by_schedule(weekly("08:00:00", "19:00:00", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday"))

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from accessapi.permissions import normalise_devices, normalise_keys
 from accessapi.permissions.passes import normal_pass
-from portal.domain.rights import form_parsing
+from portal.domain.rights import editing
 from portal.domain.rights.editor_view import modes, sample_rows, sheet_view
 from portal.domain.rights.member_rights import MemberRights
-from portal.domain.rights.places import BoxNames, PlaceNames
+from portal.domain.rights.schedules import item_of, parse_date, parse_time, slot_of
 from portal.domain.rights.sheet import RightsSheet
-from portal.domain.rights.slots import item_of, parse_date, parse_time, slot_of
+from portal.domain.rights.words import BoxNames, PlaceNames
 from portal.rights import actions
 from tenants.scope import tenant_scope
 from tests.accessapi import rights as r
@@ -61,7 +61,7 @@ def same(one, other):
 @settings(max_examples=examples(400, quick=60))
 def test_a_form_sent_as_it_stands_means_the_same_rights(devices, keys, privilege):
     told = {"devices_pass": devices, "keys_pass": keys, "privilege": privilege}
-    sheet = form_parsing.parse_sheet(posted(drawn(RightsSheet.of(told))))
+    sheet = editing.parse_sheet(posted(drawn(RightsSheet.of(told))))
     made = sheet.to_body()
     if devices is not None:
         assert same(made["devices_pass"], normalise_devices(devices))
@@ -74,7 +74,7 @@ def test_a_form_sent_as_it_stands_means_the_same_rights(devices, keys, privilege
 @settings(max_examples=examples(100))
 def test_ids_of_any_text_name_their_inputs(entries):
     told = {"devices_pass": {"default_mode": "option", "areas_list": entries}}
-    made = form_parsing.parse_sheet(posted(drawn(RightsSheet.of(told)))).to_body()
+    made = editing.parse_sheet(posted(drawn(RightsSheet.of(told)))).to_body()
     assert same(made["devices_pass"], normalise_devices(told["devices_pass"]))
 
 

@@ -7,9 +7,9 @@ from accessapi.permissions import all_day, always, between, by_schedule, never, 
 from accessapi.permissions.passes import WEEKDAYS
 from portal.domain.rights import words
 from portal.domain.rights.member_rights import canonical, digest
-from portal.domain.rights.places import BoxNames, PlaceNames
-from portal.domain.rights.weeks import week_of
-from portal.rights import merging
+from portal.domain.rights.schedules import week_of
+from portal.domain.rights.words import BoxNames, PlaceNames
+from portal.rights import comparing
 from tests.accessapi import rights as r
 from tests.support.effort import examples
 
@@ -106,8 +106,8 @@ def test_two_changes_to_different_places_are_put_together_and_to_the_same_place_
         return told({"default_mode": "option", "areas_list": [*entries, *more]})
 
     was = with_()
-    merged = merging.merge_changes(was, with_(a2=mine), with_(a3=theirs))
+    merged = comparing.merge_changes(was, with_(a2=mine), with_(a3=theirs))
     assert canonical(merged)["devices_pass"] == canonical(with_(a2=mine, a3=theirs))["devices_pass"]
     if len({str(canonical(with_(a2=each))) for each in (mine, theirs, never())}) == 3:
-        with pytest.raises(merging.MergeConflict):
-            merging.merge_changes(was, with_(a2=mine), with_(a2=theirs))
+        with pytest.raises(comparing.MergeConflict):
+            comparing.merge_changes(was, with_(a2=mine), with_(a2=theirs))

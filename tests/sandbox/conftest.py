@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.support.dwelling import House
 from tests.support.sandbox import Sandbox, SandboxTenant
+from tests.support.sandbox_building import House
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.dwelling import House, wire
 from tests.support.images import jpeg
 from tests.support.sandbox import Sandbox
+from tests.support.sandbox_building import House, wire
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.barriers import barriers
+from tests.support.accessibility import barriers
 from tests.support.chromium import Tabs
-from tests.support.dwelling import House
 from tests.support.effort import one_in
+from tests.support.sandbox_building import House
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.support.dwelling import NOTHING, House
+from tests.support.console_browser import Visitor
 from tests.support.effort import examples
 from tests.support.sandbox import ROOT, Sandbox
-from tests.support.visitor import Visitor
+from tests.support.sandbox_building import NOTHING, House
 
 #: Styles and scripts within a page, and addresses of other servers.
 _FOREIGN = re.compile(r"<style|style=|\son\w+=|<script(?! src=)|javascript:|(src|href)=\"(https?:)?//(?!127)")

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from tests.support.console_browser import Visitor
 from tests.support.sandbox import Sandbox, SandboxTenant
-from tests.support.visitor import Visitor
 
 
 @pytest.fixture(scope="module")

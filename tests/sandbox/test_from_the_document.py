@@ -14,14 +14,14 @@ from schemathesis import Case
 
 from accessapi.openapi import build_document
 from accessapi.operations import OPERATIONS, Operation
-from tests.support import attack
+from tests.support import generated_calls
 from tests.support.effort import one_in
 from tests.support.sandbox import Sandbox, SandboxTenant
 
 # Warnings of Schemathesis are about missing data, not about errors of the sandbox.
 pytestmark = pytest.mark.filterwarnings("default")
 
-CHECKS = ",".join(check.__name__ for check in (*attack.CHECKS, attack.negative_data_rejection))
+CHECKS = ",".join(check.__name__ for check in (*generated_calls.CHECKS, generated_calls.negative_data_rejection))
 
 
 @pytest.fixture(scope="module")
@@ -78,32 +78,32 @@ def test_schemathesis_finds_nothing(sandbox: Sandbox, tenant: SandboxTenant, tmp
 
 def assault(sandbox: Sandbox, tenant: SandboxTenant, row: Operation, count: int) -> None:
     """Send that many calls of one operation, valid and invalid, half of them with existing identifiers."""
-    known = attack.identifiers(sandbox, tenant)
+    known = generated_calls.identifiers(sandbox, tenant)
 
     @given(st.data())
     @settings(max_examples=count, suppress_health_check=list(HealthCheck))
     def answered(data: st.DataObject) -> None:
-        case = data.draw(attack.calls(row, sound=data.draw(st.booleans())))
+        case = data.draw(generated_calls.calls(row, sound=data.draw(st.booleans())))
         if data.draw(st.booleans()):
-            attack.furnish(case, known)
-        attack.judged(sandbox, tenant, row, case, known)
+            generated_calls.furnish(case, known)
+        generated_calls.judged(sandbox, tenant, row, case, known)
 
     answered()
 
 
 def at_once(sandbox: Sandbox, tenant: SandboxTenant, count: int) -> None:
     """Send calls of random operations at the same moment, that many times, on existing data."""
-    known = attack.identifiers(sandbox, tenant)
+    known = generated_calls.identifiers(sandbox, tenant)
     # The first of these ends the token, and all later calls would only be refused.
     rows = [row for row in OPERATIONS if row.name != "revoke_token"]
-    one = st.sampled_from(rows).flatmap(lambda row: st.tuples(st.just(row), attack.calls(row, sound=True)))
+    one = st.sampled_from(rows).flatmap(lambda row: st.tuples(st.just(row), generated_calls.calls(row, sound=True)))
 
     @given(st.lists(one, min_size=8, max_size=16))
     @settings(max_examples=count, suppress_health_check=list(HealthCheck))
     def answered(calls: list[tuple[Operation, Case]]) -> None:
         for _, case in calls:
-            attack.furnish(case, known)
+            generated_calls.furnish(case, known)
         with ThreadPoolExecutor(8) as pool:
-            list(pool.map(lambda each: attack.judged(sandbox, tenant, *each, known), calls))
+            list(pool.map(lambda each: generated_calls.judged(sandbox, tenant, *each, known), calls))
 
     answered()

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.dwelling import House, wire
+from tests.support.sandbox_building import House, wire
 
 FIELDS = {"history_id", "datetime", "status", "category", "_content", "member", "device"}
 

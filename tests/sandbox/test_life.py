@@ -3,9 +3,9 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-from tests.support.dwelling import House
 from tests.support.receiver import Receiver
 from tests.support.sandbox import Sandbox
+from tests.support.sandbox_building import House
 from tests.support.waiting import until
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from tests.support.dwelling import House
 from tests.support.effort import SOAK
 from tests.support.receiver import Post, Receiver
 from tests.support.sandbox import Sandbox, SandboxTenant
+from tests.support.sandbox_building import House
 from tests.support.waiting import until
 
 CATEGORIES = ["normal", "suspicious", "emergency"]

@@ -12,8 +12,8 @@ from accessapi.limits import JST
 from accessapi.permissions import AreaPlace, Holidays, KeyPlace, decide
 from accessapi.resources.members import Member
 from accessapi.resources.tenants import HolidaySettings
-from tests.support.dwelling import NOTHING, House, wire
 from tests.support.effort import examples
+from tests.support.sandbox_building import NOTHING, House, wire
 
 
 def test_a_card_opens_the_door_for_a_while_and_is_written_down(house: House) -> None:

@@ -15,9 +15,9 @@ from urllib.request import urlopen
 
 import pytest
 
-from stack.page_client import PageClient
+from stack.demo.page_client import PageClient
 from stack.paths import ROOT
-from stack.postgres_account import delete_home
+from stack.postgres import delete_home
 from stack.processes import free_port
 from tests.stack.processes import alive, below, gone
 

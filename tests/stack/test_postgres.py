@@ -6,21 +6,21 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from stack import postgres, postgres_account, services
+from stack import postgres, services
 from stack.paths import ROOT, RUN
 
 
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[Path]:
-    found = postgres_account.create_home(tmp_path / "run", postgres_account.unprivileged_account())
+    found = postgres.create_home(tmp_path / "run", postgres.unprivileged_account())
     yield found
-    postgres_account.delete_home(tmp_path / "run")
+    postgres.delete_home(tmp_path / "run")
 
 
 def aged(home: Path) -> Path:
     """Create a cluster as an older version did, with a table in each database."""
-    who = postgres_account.unprivileged_account()
-    template = postgres.create(postgres_account.create_home(RUN, who), services._TEMPLATE, who)
+    who = postgres.unprivileged_account()
+    template = postgres.create(postgres.create_home(RUN, who), services._TEMPLATE, who)
     cluster = postgres.copy(home, template, "old", who)
     tools = postgres.binaries(home, who)
     postgres._run_single_user(tools, cluster, "postgres", [
@@ -36,7 +36,7 @@ def aged(home: Path) -> Path:
 
 
 def test_what_an_older_checkout_made_is_kept_and_belongs_to_the_owner(home: Path, tmp_path: Path) -> None:
-    who, cluster = postgres_account.unprivileged_account(), aged(home)
+    who, cluster = postgres.unprivileged_account(), aged(home)
     assert postgres.create(home, "old", who) == cluster
     with postgres.running(home, cluster, who, log=tmp_path / "log", without_durability=True) as addresses:
         for variable in ("DATABASE_OWNER_URL", "SANDBOX_DATABASE_URL"):
@@ -52,8 +52,8 @@ def test_what_an_older_checkout_made_is_kept_and_belongs_to_the_owner(home: Path
 
 
 def test_a_cluster_without_the_role_for_backups_gets_it(home: Path, tmp_path: Path) -> None:
-    who = postgres_account.unprivileged_account()
-    template = postgres.create(postgres_account.create_home(RUN, who), services._TEMPLATE, who)
+    who = postgres.unprivileged_account()
+    template = postgres.create(postgres.create_home(RUN, who), services._TEMPLATE, who)
     cluster = postgres.copy(home, template, "old", who)
     postgres._run_single_user(postgres.binaries(home, who), cluster, "postgres", ["DROP ROLE portal_backup"], who)
     (cluster / "portal_backup.password").unlink()

@@ -16,7 +16,7 @@ import pytest
 import redis
 
 from stack.paths import ROOT
-from stack.postgres_account import Account, delete_home, unprivileged_account
+from stack.postgres import Account, delete_home, unprivileged_account
 from tests.stack.processes import below, gone
 from tests.support.effort import one_in
 

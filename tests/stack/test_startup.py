@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from stack import postgres, postgres_account, services, valkey
+from stack import postgres, services, valkey
 from stack.paths import ROOT, RUN
 from stack.processes import free_port, spawn, stop, wait_until
 
@@ -37,17 +37,15 @@ Run = subprocess.CompletedProcess[str]
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     run = tmp_path_factory.mktemp("startup") / "run"
-    yield postgres_account.create_home(run, postgres_account.unprivileged_account())
-    postgres_account.delete_home(run)
+    yield postgres.create_home(run, postgres.unprivileged_account())
+    postgres.delete_home(run)
 
 
 @pytest.fixture(scope="module")
 def right(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     """Return the variables of a correct installation, whose servers lose and evict nothing."""
-    who, folder = postgres_account.unprivileged_account(), tmp_path_factory.mktemp("servers")
-    cluster = postgres.copy(
-        home, postgres.create(postgres_account.create_home(RUN, who), services._TEMPLATE, who), "own", who
-    )
+    who, folder = postgres.unprivileged_account(), tmp_path_factory.mktemp("servers")
+    cluster = postgres.copy(home, postgres.create(postgres.create_home(RUN, who), services._TEMPLATE, who), "own", who)
     roles = {"boss": "SUPERUSER", "passer": "BYPASSRLS", "careless": ""}
     made = [f"CREATE ROLE {role} LOGIN {power} PASSWORD 'open'" for role, power in roles.items()]
     made += ["ALTER ROLE careless SET synchronous_commit = off"]
@@ -163,7 +161,7 @@ class TestAPooler:
     def pooler(
         right: Mapping[str, str], home: Path, mode: str, size: int, *, ignores: str = "options"
     ) -> Iterator[str]:
-        server, port, who = urlsplit(right["DATABASE_URL"]), free_port(), postgres_account.unprivileged_account()
+        server, port, who = urlsplit(right["DATABASE_URL"]), free_port(), postgres.unprivileged_account()
         config, people = home / "pgbouncer.ini", home / "people.txt"
         people.write_text(f'"{server.username}" "{server.password}"\n')
         config.write_text(

@@ -7,15 +7,14 @@ from typing import Any
 
 from django.utils import timezone
 
-from portal.areas import grants
+from portal.areas import access_counts
 from portal.domain.intents import tracking
-from portal.domain.intents.models import Intent
+from portal.domain.intents.models import Intent, State
 from portal.domain.intents.sending import send
-from portal.domain.intents.states import State
-from portal.domain.jobs import advancing
-from portal.domain.jobs.models import Job, Row
-from portal.domain.jobs.states import JobState
-from portal.domain.mirror.models import Area, Member
+from portal.domain.jobs import tasks
+from portal.domain.jobs.models import Job, JobState, Row
+from portal.domain.people.models import Member
+from portal.domain.places.models import Area
 from tests.support.members import MembersDesk
 
 PAST = "2026-01-01T00:00:00Z"
@@ -40,7 +39,7 @@ class AreasDesk(MembersDesk):
             told = {"devices_pass": devices, "keys_pass": None, "privilege": None}
             now = {"rights": told, "rights_read_at": timezone.now(), "use_date_start": None}
             Member.objects.filter(pk=member.pk).update(**now | fields)
-            grants.update_grants(self.place.tenant, Member.objects.filter(pk=member.pk))
+            access_counts.update_grants(self.place.tenant, Member.objects.filter(pk=member.pk))
 
     def set_at_service(self, member: Member, devices: Any) -> None:
         """Change a member's rights at the service directly, as in the member site."""
@@ -78,7 +77,7 @@ class AreasDesk(MembersDesk):
     def step(self, job: Job) -> None:
         """Do one round of the workers. Also sends and polls requests that a shared hourly limit would delay."""
         with self.scope():
-            advancing.advance_job(job.pk)
+            tasks.advance_job(job.pk)
             for intent in Intent.objects.filter(target=f"change:{job.pk}", due_at__isnull=False):
                 if intent.state == State.QUEUED:
                     send(intent)

@@ -2,10 +2,10 @@
 
 from django.utils import timezone
 
+from portal.domain.events import MirrorKind
 from portal.domain.jobs.models import Job, Row
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import NEVER, Member
-from tests.support import jobs, kept
+from portal.domain.people.models import NEVER, Member
+from tests.support import cached_places, jobs
 from tests.support.members import MembersDesk, said
 
 
@@ -62,7 +62,7 @@ class ChangesDesk(MembersDesk):
     def sync(self):
         """Read the list of members from the service again."""
         with self.scope():
-            kept.read_anew(
+            cached_places.read_anew(
                 self.place, unread=[kind for kind in MirrorKind if kind not in (MirrorKind.MEMBERS, MirrorKind.GROUPS)]
             )
 

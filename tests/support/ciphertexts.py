@@ -1,7 +1,7 @@
 """The ciphertexts of a tenant's connection and webhook."""
 
 from portal.webhooks.models import Webhook
-from portal.webhooks.settings import webhook_of
+from portal.webhooks.service_settings import webhook_of
 from tenants.models import Connection, Tenant, TenantModel
 from tenants.scope import tenant_scope
 from tenants.vault import VaultError

@@ -11,8 +11,8 @@ from django.test import Client
 from django.utils import timezone
 from PIL import Image
 
-from portal.domain.mirror.models import Guest
-from portal.domain.mirror.text_folding import fold
+from portal.domain.people.models import Guest
+from portal.domain.people.text_folding import fold
 from portal.domain.visits.models import Visit
 from tenants.scope import tenant_scope
 from tests.support.places import Place

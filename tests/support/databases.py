@@ -2,7 +2,7 @@
 
 Test workers, the sites of the promise tests and every sandbox begin with a copy. This takes a tenth of a second each;
 migrating takes seconds. The migrated database's name contains a hash of its migrations, so that long-lived services can
-reuse it until the migrations change. The launcher's own PostgreSQL already contains them (stack/migrated_databases.py,
+reuse it until the migrations change. The launcher's own PostgreSQL already contains them (stack/services.py,
 which runs this module).
 
 Databases are created by the role that owns their tables; programs and tests sign in as the site's role.
@@ -20,10 +20,9 @@ import psycopg
 from django.db import connection
 from psycopg import sql
 
-from stack import migrated_databases
-from stack.migrated_databases import MIGRATED_SITES
+from stack import services
 from stack.paths import ROOT
-from stack.services import SHORT_LIVED_VARIABLE
+from stack.services import MIGRATED_SITES, SHORT_LIVED_VARIABLE
 
 _LOCK = 20260101  # an arbitrary number that no other lock uses
 
@@ -44,7 +43,7 @@ def empty(site: str) -> Iterator[str]:
 
 def template(site: str) -> str:
     """Return the name of the run's migrated database of this site. The first caller creates it."""
-    name = migrated_databases.database_name(site)
+    name = services.database_name(site)
     with _server(site) as server:
         server.execute("SELECT pg_advisory_lock(%s)", [_LOCK])
         if not _is_there(server, name):
@@ -58,7 +57,7 @@ def template(site: str) -> str:
 def forget() -> None:
     """Drop the migrated databases of this run, unless their server is temporary."""
     for site in MIGRATED_SITES:
-        _drop(site, migrated_databases.database_name(site))
+        _drop(site, services.database_name(site))
 
 
 @contextmanager

@@ -7,12 +7,12 @@ from typing import Any
 
 from django.utils import timezone
 
+from portal.domain.events import MirrorKind
 from portal.domain.intents.models import Intent
-from portal.domain.mirror.kinds import MirrorKind
 from portal.domain.visits.models import Preset, Visit
 from portal.guests.issuing import CodeOrder
 from tenants.scope import tenant_scope
-from tests.support import kept
+from tests.support import cached_places
 from tests.support.members import said
 from tests.support.places import Place
 
@@ -32,7 +32,7 @@ class GuestDesk:
     def __init__(self, place: Place, role: str = "receptionist") -> None:
         self.place = place
         self.url = f"/t/{place.tenant.slug}/guests/"
-        kept.read(place, unread=self.unread)
+        cached_places.read(place, unread=self.unread)
         with self.scope():
             # Guests that the service had before this desk was opened.
             self.others = set(Visit.objects.filter(intent__isnull=True).values_list("guest_id", flat=True))

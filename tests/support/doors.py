@@ -5,9 +5,11 @@ from typing import Any
 
 from portal.base.timers.clock import database_now
 from portal.devices import status_reading
-from portal.domain.mirror import door_states, tasks
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import MirrorState, PassController
+from portal.domain.events import MirrorKind
+from portal.domain.places import door_states
+from portal.domain.places.models import PassController
+from portal.domain.sync import tasks
+from portal.domain.sync.models import MirrorState
 from tenants.scope import tenant_scope
 from tests.support.places import Place
 

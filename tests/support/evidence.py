@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from portal.base.ui.times import local
 from portal.domain.cameras.models import Camera
-from portal.domain.mirror.models import History
+from portal.domain.history.models import History
 from portal.evidence import check_export, exporting, fetching, store
 from portal.evidence.models import Export, Item, LegalHold, StoredFile
 from tenants import signing

@@ -1,4 +1,4 @@
-"""JSON values from outside that often break programs: times, numbers, identifiers, texts and shapes."""
+"""Values from outside that often break programs: times, numbers, identifiers, texts and shapes."""
 
 import json
 from typing import Any
@@ -57,3 +57,12 @@ def objects(sound: dict[str, Any], fields: tuple[str, ...], values: tuple[str, .
         rest = ", ".join(f"{json.dumps(name)}: {json.dumps(value)}" for name, value in sound.items() if name != field)
         found += [f"{{{json.dumps(field)}: {value}{', ' if rest else ''}{rest}}}" for value in values]
     return found
+
+
+NASTY = (
+    "", " ", "0", "-1", "1", "99999999999999999999", "1e309", "NaN", "null", "true", "[]", "{}", "%00", "a\x00b",
+    "\ud83d", "' OR 1=1 --", "<script>alert(1)</script>", "../../etc/passwd", "..%2f..%2f", "a" * 41, "あ" * 41,
+    "x" * 70_000, "\u202e", "𠮷" * 20, "2026-13-45T99:99:99", "=cmd|' /C calc'!A0", "\r\nSet-Cookie: x=1", "%E3%81",
+    "e\u0301" * 20, "name", "-name", "unlock", "desc", "+09:00", ";", "|", "\t",
+    "9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00", "9999-12-31", "0001-01",
+)  # fmt: skip

@@ -18,9 +18,9 @@ from playwright.sync_api import Page
 from pytest_django.live_server_helper import LiveServer
 
 from portal.base.timers.celery_app import app
-from portal.domain.mirror import log_partitions
+from portal.domain.history import partitions
 from stack.paths import ROOT
-from tenants import postgres_cache
+from tenants.postgresql import cache
 from tests.support import chromium, flushing
 from tests.support.house import House
 from tests.support.mailbox import Mailbox
@@ -44,7 +44,7 @@ def quick_passwords() -> None:
 @pytest.fixture(scope="session", autouse=True)
 def no_sweeps_by_chance() -> None:
     """Never clean up the cache at random: that statement would change the number of statements that a test counts."""
-    postgres_cache._DELETE_ONE_IN = sys.maxsize
+    cache._DELETE_ONE_IN = sys.maxsize
 
 
 @pytest.fixture(autouse=True)
@@ -77,7 +77,7 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
     owners, here.settings_dict = here.settings_dict, settings.DATABASES["default"]
     with django_db_blocker.unblock():
         here.close()
-        log_partitions.maintain_partitions()
+        partitions.maintain_partitions()
     yield
     chromium.end()
     flushing.end()

@@ -9,7 +9,7 @@ from django.core.signals import request_finished, request_started
 from django.db import connection
 from django.test import TransactionTestCase
 
-from tenants.database_grants import owner_settings
+from tenants.postgresql.grants import owner_settings
 from tenants.postgresql.prepared_statements import PreparedStatement
 from tenants.scope import across_tenants
 

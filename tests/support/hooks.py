@@ -10,8 +10,7 @@ from typing import Any
 
 from accessapi.limits import JST
 from portal.base.timers.clock import database_now
-from portal.webhooks.models import Webhook
-from portal.webhooks.tokens import digest_token
+from portal.webhooks.models import Webhook, digest_token
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
 
-from stack import postgres, postgres_account, services, valkey
+from stack import postgres, services, valkey
 from stack.paths import PYTHON, ROOT, RUN
 from stack.processes import Server, free_port, spawn, stop
 from tests.support.mailbox import Mailbox
@@ -90,10 +90,10 @@ class Installation:
     @contextlib.contextmanager
     def _postgresql(self, accounts: dict[str, str], *, owner: str, site: str) -> Iterator[int]:
         """Run a server on which a superuser has run README's statements. Yield its port."""
-        who = postgres_account.unprivileged_account()
-        home = postgres_account.create_home(self.folder / "run", who)
-        self._cleanup.callback(postgres_account.delete_home, self.folder / "run")
-        template = postgres.create(postgres_account.create_home(RUN, who), services._TEMPLATE, who)
+        who = postgres.unprivileged_account()
+        home = postgres.create_home(self.folder / "run", who)
+        self._cleanup.callback(postgres.delete_home, self.folder / "run")
+        template = postgres.create(postgres.create_home(RUN, who), services._TEMPLATE, who)
         cluster = postgres.copy(home, template, "cluster", who)
         emptied = [
             "DROP DATABASE portal",

@@ -11,10 +11,10 @@ from django.db import connection
 from django.utils import timezone
 
 from portal.domain.budget.priorities import Priority
-from portal.domain.intents.models import Intent
+from portal.domain.intents.models import Intent, State
 from portal.domain.intents.recording import Command, Requester, record_intent
-from portal.domain.intents.states import State
-from portal.domain.mirror.models import Group, Member, PassController
+from portal.domain.people.models import Group, Member
+from portal.domain.places.models import PassController
 from portal.domain.visits.models import Preset, Visit
 from tenants import roles
 from tenants.models import Connection, Staff, Tenant, TenantModel, User

@@ -3,19 +3,17 @@
 import time
 
 from portal.domain.intents import tracking
-from portal.domain.intents.models import Intent
+from portal.domain.intents.models import Intent, State
 from portal.domain.intents.sending import send
-from portal.domain.intents.states import State
-from portal.domain.jobs import advancing
-from portal.domain.jobs.models import Job, Part
-from portal.domain.jobs.states import JobState
+from portal.domain.jobs import tasks
+from portal.domain.jobs.models import Job, JobState, Part
 
 PAST = "2026-01-01T00:00:00Z"
 
 
 def step(job: Job) -> None:
     """Do one round of the workers."""
-    advancing.advance_job(job.pk)
+    tasks.advance_job(job.pk)
     for part in Part.objects.filter(job=job, intent__due_at__isnull=False):
         intent = Intent.objects.get(pk=part.intent_id)
         if intent.state == State.QUEUED:

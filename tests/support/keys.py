@@ -6,8 +6,8 @@ from typing import Any
 from django.db import transaction
 
 from portal.base.timers.clock import database_now
-from portal.domain.mirror import key_states
-from portal.domain.mirror.models import Key, KeyBox
+from portal.domain.places import key_states
+from portal.domain.places.models import Key, KeyBox
 from tenants.scope import tenant_scope
 from tests.support.log import happened, record
 from tests.support.places import Place

@@ -6,10 +6,9 @@ from datetime import timedelta
 from portal.base.timers.clock import ClockTime, database_now
 from portal.domain.budget.models import Gauge, Spent
 from portal.domain.intents import sending, tracking
-from portal.domain.intents.models import Intent
-from portal.domain.intents.states import Reason, State
-from portal.domain.mirror.models import Area, DoorState, PassController
-from portal.lockdown import door_outcomes, retrying
+from portal.domain.intents.models import Intent, Reason, State
+from portal.domain.places.models import Area, DoorState, PassController
+from portal.lockdown import door_outcomes
 from portal.lockdown.models import Lockdown, LockdownDoor
 from tenants.models import Connection
 from tenants.scope import tenant_scope
@@ -70,7 +69,7 @@ def settle(place):
 def step(place, of=None):
     """Run the timer of a lockdown (by default the latest), and do the workers' steps."""
     with tenant_scope(place.tenant):
-        retrying.run_step((of or order(place)).pk)
+        door_outcomes.run_step((of or order(place)).pk)
     settle(place)
 
 

@@ -8,9 +8,11 @@ from typing import Any
 from django.utils import timezone
 
 from portal.base.ui.times import TOKYO
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.log_rows import HistoryColumns, insert_records
-from portal.domain.mirror.models import Area, History, MirrorState
+from portal.domain.events import MirrorKind
+from portal.domain.history.models import History
+from portal.domain.history.records import HistoryColumns, insert_records
+from portal.domain.places.models import Area
+from portal.domain.sync.models import MirrorState
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
 from tests.support.places import Place

@@ -4,11 +4,11 @@ import html
 import re
 from typing import Any
 
+from portal.domain.events import MirrorKind
 from portal.domain.intents.models import Intent
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import Group, Member
+from portal.domain.people.models import Group, Member
 from tenants.scope import tenant_scope
-from tests.support import kept
+from tests.support import cached_places
 from tests.support.places import Place
 
 
@@ -20,7 +20,7 @@ class MembersDesk:
     def __init__(self, place: Place, role: str = "facility manager") -> None:
         self.place = place
         self.url = f"/t/{place.tenant.slug}/members/"
-        kept.read(place, unread=self.unread)
+        cached_places.read(place, unread=self.unread)
         with self.scope():
             self.user = place.staff(role)
         self.client = place.client(self.user)

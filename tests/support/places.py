@@ -19,14 +19,14 @@ from django.utils import timezone
 from portal.domain.intents import nonces
 from portal.domain.intents.nonces import Nonce
 from portal.domain.intents.recording import Requester
-from portal.domain.mirror import sync_schedule, tasks
+from portal.domain.sync import schedule, tasks
 from tenants.models import Connection, ServiceEnvironment, Staff, Tenant, User
 from tenants.scope import tenant_scope
-from tests.support import kept
+from tests.support import cached_places
+from tests.support.cached_places import Alike
 from tests.support.effort import SOAK
-from tests.support.elsewhere import Elsewhere
-from tests.support.kept import Alike
 from tests.support.sandbox import Sandbox, SandboxTenant
+from tests.support.second_service import Elsewhere
 
 PASSWORD = "correct horse battery staple"
 _numbers = itertools.count(1)
@@ -110,7 +110,7 @@ def make_place(
     """
     name = f"place-{uuid.uuid4().hex[:10]}"
     wanted = {"members": members, "contracts": list(contracts), "name": name if SOAK else f"Place {number}"}
-    found = None if alone else kept.alike(number, **wanted, service=sandbox.url, overrides=overrides)
+    found = None if alone else cached_places.alike(number, **wanted, service=sandbox.url, overrides=overrides)
     service = sandbox.tenant(**wanted) if found is None else sandbox.one_like(**wanted)
     overrides, base_url = overrides or sandbox.overrides, base_url or sandbox.url
     place = connected(sandbox, service, name, overrides=overrides, base_url=base_url, number=found and found.number)
@@ -148,7 +148,7 @@ def place_elsewhere(service: Elsewhere) -> Place:
     host: Any = service  # its calls cannot be read like the sandbox's
     place = connected(host, there, "elsewhere", overrides=service.overrides, base_url=service.base_url)
     with tenant_scope(place.tenant):
-        sync_schedule.schedule_all(place.tenant)
+        schedule.schedule_all(place.tenant)
         tasks.read_due()
     return place
 

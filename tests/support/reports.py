@@ -9,10 +9,10 @@ from django.utils import timezone
 from openpyxl import load_workbook
 
 from portal.base.ui.times import local
-from portal.domain.mirror import log_partitions
-from portal.domain.mirror.models import History
-from portal.reports import creating, scheduling
-from portal.reports.kinds.access import doors_into
+from portal.domain.history import partitions
+from portal.domain.history.models import History
+from portal.reports import report_worker
+from portal.reports.access_reports import doors_into
 from portal.reports.models import Every, Report, Schedule
 from tests.support.areas import AreasDesk
 from tests.support.members import said
@@ -39,7 +39,7 @@ class ReportsDesk(AreasDesk):
         """Create the newest report that was requested, and return it."""
         with self.scope():
             report = Report.objects.latest("pk")
-            creating.create(report.pk)
+            report_worker.create(report.pk)
         return report
 
     def page(self, report):
@@ -58,7 +58,7 @@ class ReportsDesk(AreasDesk):
         at = timezone.now() - timedelta(days=days)
         with self.scope():
             [door, *_rest] = doors_into(self.area)
-            log_partitions.ensure_partitions([at])
+            partitions.ensure_partitions([at])
             for number in range(times):
                 History.objects.create(
                     history_id=str(uuid.uuid4()), at=at + timedelta(minutes=number), category=category,
@@ -83,6 +83,6 @@ class ReportsDesk(AreasDesk):
         with self.scope():
             Schedule.objects.filter(pk=schedule.pk).update(made_at=timezone.now() - timedelta(weeks=weeks + 1))
             for _turn in range(2):
-                scheduling.run_schedule(schedule.pk)
+                report_worker.run_schedule(schedule.pk)
                 for report in Report.objects.filter(schedule=schedule, due_at__isnull=False):
-                    creating.create(report.pk)
+                    report_worker.create(report.pk)

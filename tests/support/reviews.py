@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from accessapi.permissions import always
 from portal.domain.jobs.models import Job
-from portal.domain.mirror.models import Member
+from portal.domain.people.models import Member
 from portal.reviews import review_worker
 from portal.reviews.models import Item, Review
 from tests.support.areas import AreasDesk

@@ -22,7 +22,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import httpx2
 
 from accessapi.transport import tls_context
-from tests.support import contrary as contrary_service
+from tests.support import contrary_sandbox as contrary_service
 from tests.support import databases
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -16,11 +16,10 @@ from django.utils import timezone
 
 from portal.domain.budget.priorities import Priority
 from portal.domain.intents import actions
-from portal.domain.intents.models import Intent
+from portal.domain.intents.models import Intent, State
 from portal.domain.intents.nonces import Nonce
 from portal.domain.intents.recording import Command, Requester
-from portal.domain.intents.states import State
-from portal.domain.mirror.models import PassController
+from portal.domain.places.models import PassController
 from tenants import roles
 from tenants.models import Connection, ServiceEnvironment, Staff, Tenant, User
 from tenants.roles import Permission

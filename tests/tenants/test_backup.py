@@ -14,7 +14,8 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
 
-from portal.domain.mirror.models import History, Member
+from portal.domain.history.models import History
+from portal.domain.people.models import Member
 from portal.logs.models import SavedSearch
 from stack.services import new_vault_key
 from tenants.models import AuditEntry, Tenant

@@ -9,7 +9,7 @@ from django.db import connection
 
 from portal.domain.intents import actions as intents
 from portal.domain.intents.models import Intent
-from portal.webhooks.settings import webhook_of
+from portal.webhooks.service_settings import webhook_of
 from tenants import key_rotation, vault
 from tenants.access import access_to
 from tenants.connections import actions

@@ -11,10 +11,10 @@ from django.test import Client
 from django.utils import timezone
 from psycopg import sql
 
-from portal.site import probes
-from tenants import database_grants
-from tenants.database_grants import check_site_role
+from portal.site import monitoring
 from tenants.models import AuditEntry
+from tenants.postgresql import grants
+from tenants.postgresql.grants import check_site_role
 from tenants.scope import tenant_scope
 from tests.support.databases import as_owner
 
@@ -232,7 +232,7 @@ def wrong(owner: "psycopg.Connection[Any]") -> list[Any]:
     site = connection.settings_dict["USER"]
     found = []
     for name, kind, is_part, has, may, others in owner.execute(PRIVILEGES, {"site": site}):
-        needs = "USAGE" if kind == "S" else "" if is_part else database_grants.site_privileges(name)
+        needs = "USAGE" if kind == "S" else "" if is_part else grants.site_privileges(name)
         if (has, may, others) != (owner.info.user, sorted(filter(None, needs.split(", "))), 0):
             found.append((name, has, may, others))
     functions = owner.execute(
@@ -249,7 +249,7 @@ def test_the_site_may_do_with_each_table_what_it_needs_and_no_more(here: Any) ->
     with as_owner() as owner:
         assert wrong(owner) == []
         records = [name for name, *_ in owner.execute(PRIVILEGES, {"site": connection.settings_dict["USER"]})
-                   if database_grants.site_privileges(name) == "SELECT, INSERT"]  # fmt: skip
+                   if grants.site_privileges(name) == "SELECT, INSERT"]  # fmt: skip
     assert sorted(records) == ["alerts_alertnote", "reviews_step", AUDIT, "tenants_auditkind", "tenants_signingkey"]
 
 
@@ -287,7 +287,7 @@ def test_a_site_that_owns_the_tables_is_warned_about_by_the_check_and_the_probe(
     messages = check_site_role(databases=["default"])
     assert [each.id for each in messages] == ["tenants.W002", "tenants.W004", "tenants.W005"]
     assert all(each.hint for each in messages)
-    monkeypatch.setattr(probes, "_readiness", probes._Readiness())
+    monkeypatch.setattr(monitoring, "_readiness", monitoring._Readiness())
     assert Client().get("/readyz").json()["warnings"] == ["tenants.W002", "tenants.W004", "tenants.W005"]
 
 

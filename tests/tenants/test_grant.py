@@ -12,12 +12,12 @@ from django.test import Client
 from django.utils import timezone
 
 from accessapi.errors import NotSent
-from portal.domain.mirror.models import TenantRecord
-from portal.webhooks.settings import webhook_of
+from portal.domain.places.models import TenantRecord
+from portal.webhooks.service_settings import webhook_of
+from tenants.connections.oauth_grant import connected
 from tenants.connections.service_clients import service_client
 from tenants.models import AuditEntry, Connection, OAuthState, ServiceEnvironment, Tenant
 from tenants.scope import across_tenants, tenant_scope
-from tenants.signals import connected
 from tests.support.places import signed_in, staff_of
 
 EXCHANGE = 38

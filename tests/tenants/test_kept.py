@@ -9,9 +9,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from portal.base.ui.models import ListChoice
-from tenants import compiled_queries
-from tenants.compiled_queries import CompiledQuery, rows_with_shared_plan
 from tenants.models import Staff, Tenant, User
+from tenants.postgresql import compiled_queries
+from tenants.postgresql.compiled_queries import CompiledQuery, rows_with_shared_plan
 from tenants.postgresql.prepared_statements import PreparedStatement
 from tenants.scope import NoTenant, tenant_scope
 from tests.support.statements import prepared

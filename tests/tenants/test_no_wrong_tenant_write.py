@@ -10,7 +10,7 @@ from tenants.scope import tenant_scope
 from tests.support.browser import Browser, Form, forms_of
 from tests.support.crawl import crawl
 from tests.support.doors import real_doors
-from tests.support.inside import Inside
+from tests.support.in_process_browser import Inside
 from tests.support.isolation import arrivals, print_of, url
 from tests.support.places import Place
 

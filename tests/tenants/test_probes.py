@@ -11,11 +11,10 @@ from django.test.utils import CaptureQueriesContext
 
 from portal.base.timers.clock import database_now
 from portal.base.timers.models import Lease
-from portal.domain.intents.models import Intent
-from portal.domain.intents.states import State
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import MirrorState
-from portal.site import env, probes
+from portal.domain.events import MirrorKind
+from portal.domain.intents.models import Intent, State
+from portal.domain.sync.models import MirrorState
+from portal.site import env, monitoring
 from tenants.models import Connection
 from tenants.scope import tenant_scope
 
@@ -27,7 +26,7 @@ def ready(monkeypatch):
     """Clear the stored result, so that readiness is checked anew."""
 
     def ask(**more):
-        monkeypatch.setattr(probes, "_readiness", probes._Readiness())
+        monkeypatch.setattr(monitoring, "_readiness", monitoring._Readiness())
         return Client().get("/readyz", **more)
 
     return ask

@@ -9,7 +9,8 @@ from django.db.backends.postgresql.compiler import SQLCompiler
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Lower
 
-from portal.domain.mirror.models import Area, Group, Member
+from portal.domain.people.models import Group, Member
+from portal.domain.places.models import Area
 from tenants.models import Connection, Tenant, User
 from tenants.scope import tenant_scope
 from tests.support.places import Place, staff_of

@@ -10,7 +10,8 @@ from django.urls import resolve
 from django.utils import timezone
 
 from portal.domain.cameras.models import Camera
-from portal.domain.mirror.models import KeyBox, Member, PassController
+from portal.domain.people.models import Member
+from portal.domain.places.models import KeyBox, PassController
 from tenants.models import AuditEntry, SupportSession
 from tenants.reauthentication import SAFE_METHODS
 from tenants.roles import OWNER_ONLY_PERMISSIONS, PLATFORM_ROLES, Proof

@@ -11,8 +11,8 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from tenants import key_rotation, vault
-from tenants.database_grants import as_owner
 from tenants.models import AuditEntry, Connection
+from tenants.postgresql.grants import as_owner
 from tenants.scope import across_tenants, tenant_scope
 
 pytestmark = pytest.mark.django_db(transaction=True)

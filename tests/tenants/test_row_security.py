@@ -8,9 +8,9 @@ import pytest
 from django.db import DatabaseError, connection, connections, transaction
 from django.test.utils import CaptureQueriesContext
 
-from tenants.database_grants import as_owner
 from tenants.models import AuditEntry, Staff
-from tenants.rls import EnableRowSecurity
+from tenants.postgresql.grants import as_owner
+from tenants.postgresql.row_security import EnableRowSecurity
 from tenants.scope import across_tenants, tenant_scope
 
 

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from portal.base.ui.tables.listing import Listing
 from tenants import roles
-from tenants.landing import first_page_of
+from tenants.access import first_page_of
 from tenants.roles import REQUIREMENTS, TENANT_ROLES, Permission, Proof
 from tests.support.places import signed_in
 from tests.tenants.test_reauthentication import FOUND

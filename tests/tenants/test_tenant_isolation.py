@@ -15,7 +15,7 @@ from tenants.roles import ROLES
 from tests.support.browser import Browser
 from tests.support.crawl import PLAIN, Address, addresses_of_tenants
 from tests.support.doors import real_doors
-from tests.support.inside import Inside
+from tests.support.in_process_browser import Inside
 from tests.support.isolation import Victim, arrivals, furnish, person, print_of, tenant_models, unlocking, url
 from tests.support.places import Place
 

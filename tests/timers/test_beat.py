@@ -8,21 +8,19 @@ from types import SimpleNamespace
 import pytest
 from django.db import DatabaseError, connection
 
-from portal.base.timers import beat, leader_lease
+from portal.base.timers import beat
 from portal.base.timers.celery_app import app
 from portal.base.timers.clock import ClockTime, database_now
 from portal.base.timers.models import Run
 from portal.base.timers.timer_registry import TIMERS
 from portal.domain.alerts.models import Watch
-from portal.domain.intents.due_intents import CHECK_SECONDS
-from portal.domain.intents.models import Intent
+from portal.domain.events import MirrorKind
+from portal.domain.intents.models import Intent, State
 from portal.domain.intents.recording import Command
-from portal.domain.intents.states import State
+from portal.domain.intents.tasks import CHECK_SECONDS
 from portal.domain.jobs.file_executor import RETENTION
-from portal.domain.jobs.models import ExportPart, Job
-from portal.domain.jobs.states import JobState
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import MirrorState, SharedReading
+from portal.domain.jobs.models import ExportPart, Job, JobState
+from portal.domain.sync.models import MirrorState, SharedReading
 from portal.domain.visits.models import Visit
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
@@ -180,7 +178,7 @@ def passed(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     seconds = [1000.0]
     own = SimpleNamespace(monotonic=lambda: seconds[0])
     monkeypatch.setattr(beat, "time", own)
-    monkeypatch.setattr(leader_lease, "time", own)
+    monkeypatch.setattr(beat, "time", own)
     return seconds
 
 

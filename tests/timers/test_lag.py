@@ -4,11 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from portal.base.timers import lag
+from portal.base.timers import timer_registry
 from portal.base.timers.clock import database_now
-from portal.base.timers.lag import Lag
 from portal.base.timers.models import Run
-from portal.base.timers.timer_registry import TIMERS
+from portal.base.timers.timer_registry import TIMERS, Lag
 from portal.domain.alerts.models import Watch
 from portal.domain.visits.models import Visit
 from tenants.scope import across_tenants, tenant_scope
@@ -19,7 +18,7 @@ TIMELESS = {"cameras_in_sight": "a camera is in sight, or not"}
 
 
 def lag_of(timer: str) -> Lag:
-    return next(each for each in lag.lags() if each.name == timer)
+    return next(each for each in timer_registry.lags() if each.name == timer)
 
 
 def test_each_timer_with_rows_says_since_when_they_are_due() -> None:
@@ -33,9 +32,9 @@ def test_each_timer_with_rows_says_since_when_they_are_due() -> None:
 
 @pytest.mark.usefixtures("place")
 def test_where_nothing_waits_there_is_no_lag() -> None:
-    assert [each.name for each in lag.lags()] == list(TIMERS)
-    assert {each.seconds for each in lag.lags()} == {0.0}
-    assert not any(each.is_late or each.is_round_open for each in lag.lags())
+    assert [each.name for each in timer_registry.lags()] == list(TIMERS)
+    assert {each.seconds for each in timer_registry.lags()} == {0.0}
+    assert not any(each.is_late or each.is_round_open for each in timer_registry.lags())
 
 
 def test_the_lag_of_rows_is_the_age_of_the_oldest_one_that_is_due(place: Place) -> None:

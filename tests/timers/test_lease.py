@@ -10,7 +10,7 @@ import pytest
 from django.db import connection, connections
 from django.db.models import F
 
-from portal.base.timers import beat, leader_lease
+from portal.base.timers import beat
 from portal.base.timers.celery_app import app
 from portal.base.timers.clock import database_now
 from portal.base.timers.models import Lease
@@ -56,7 +56,7 @@ def seconds(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Return the seconds that have passed for clocks."""
     passed = [1000.0]
     own = SimpleNamespace(monotonic=lambda: passed[0])
-    monkeypatch.setattr(leader_lease, "time", own)
+    monkeypatch.setattr(beat, "time", own)
     monkeypatch.setattr(beat, "time", own)
     return passed
 
@@ -73,7 +73,7 @@ def processes(monkeypatch: pytest.MonkeyPatch, seconds: list[float]) -> Iterator
 @pytest.fixture
 def a_lease_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no lease end by time."""
-    monkeypatch.setattr(leader_lease, "LEASE_SECONDS", 100_000.0)
+    monkeypatch.setattr(beat, "LEASE_SECONDS", 100_000.0)
 
 
 def let_time_pass(seconds: list[float], by: float) -> None:
@@ -186,11 +186,11 @@ def test_a_signal_in_the_middle_of_a_tick_leaves_the_session_alone_until_the_tic
 
 
 def test_the_last_tick_is_known_to_others(processes: list[Process]) -> None:
-    assert leader_lease.last_tick() is None
+    assert beat.last_tick() is None
     before = database_now()
     processes[0].ticks()
-    last = leader_lease.last_tick()
+    last = beat.last_tick()
     assert last is not None
     assert last > before
     processes[0].does(processes[0].clock.close)
-    assert leader_lease.last_tick() == last
+    assert beat.last_tick() == last

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from portal.base.timers import leader_lease
+from portal.base.timers import beat
 from portal.base.timers.clock import database_now
 from portal.base.timers.models import Lease
 from portal.domain.alerts.models import Watch
@@ -55,7 +55,7 @@ def test_a_timer_that_is_late_is_named_with_since_when(page, place: Place) -> No
 def test_a_clock_that_has_stopped_is_said_before_all_else(page, place: Place) -> None:
     waits(place, 3)
     assert "The clock has never run." in page()
-    ticked(leader_lease.LEASE_SECONDS + 1)
+    ticked(beat.LEASE_SECONDS + 1)
     assert LATE in page(), "another clock may follow yet"
     ticked(60)
     text = page()

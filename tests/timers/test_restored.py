@@ -14,22 +14,21 @@ from django.test import override_settings
 
 from portal.base.restore import marking
 from portal.base.restore.models import Restored
-from portal.base.timers import beat, broker, wal_position
+from portal.base.timers import beat, celery_app, database_identity
 from portal.base.timers.celery_app import app
 from portal.base.timers.clock import ClockTime, database_now
 from portal.base.timers.models import Lease
 from portal.domain.alerts.models import Alert, Severity
-from portal.domain.intents import actions, claiming
-from portal.domain.intents.models import Intent
+from portal.domain.events import MirrorKind
+from portal.domain.intents import actions
+from portal.domain.intents import sending as intent_sending
+from portal.domain.intents.models import Intent, Reason, State
 from portal.domain.intents.recording import Command
-from portal.domain.intents.states import Reason, State
-from portal.domain.jobs.models import Job, Row
-from portal.domain.jobs.states import Action, Halt, JobState, RowState
-from portal.domain.mirror.kinds import MirrorKind
-from portal.domain.mirror.models import MirrorState
-from portal.domain.notifications import queueing
+from portal.domain.jobs.models import Action, Halt, Job, JobState, Row, RowState
+from portal.domain.notifications import sending as notification_sending
 from portal.domain.notifications.models import State as Sent
 from portal.domain.notifications.models import Telling, WebAddress
+from portal.domain.sync.models import MirrorState
 from portal.domain.visits.models import Visit
 from stack.processes import free_port
 from tenants import mails
@@ -58,21 +57,21 @@ class Memory:
 
     @property
     def position(self) -> int:
-        with broker.broker_client() as client:
+        with celery_app.broker_client() as client:
             found: Any = client.get(self._key())
         return int(found or 0)
 
     @position.setter
     def position(self, value: int) -> None:
-        with broker.broker_client() as client:
+        with celery_app.broker_client() as client:
             client.set(self._key(), value)
 
     def forget(self) -> None:
-        with broker.broker_client() as client:
+        with celery_app.broker_client() as client:
             client.delete(self._key())
 
     def _key(self) -> str:
-        place = wal_position.read_position()
+        place = database_identity.read_position()
         assert place is not None
         return f"portal.position.{place.database}"
 
@@ -95,7 +94,7 @@ def memory(db: None) -> Iterator[Memory]:
 
 def begin_process() -> None:
     """Make this process one that has compared nothing yet."""
-    wal_position._compared = None
+    database_identity._compared = None
 
 
 def asked(place: Place, **facts: Any) -> Intent:
@@ -120,9 +119,9 @@ class TestBefore:
     def test_no_request_is_claimed(self, place: Place) -> None:
         with scope(place):
             intent, other = asked(place), asked(place)
-            assert claiming.claim(other) is not None
+            assert intent_sending.claim(other) is not None
             restore()
-            assert claiming.claim(intent) is None
+            assert intent_sending.claim(intent) is None
             assert Intent.objects.get(pk=intent.pk).state == State.QUEUED
 
     @pytest.mark.django_db
@@ -157,10 +156,10 @@ class TestBefore:
     def test_a_disk_that_was_set_back_is_found_once_and_what_is_lost_counts_from_then_on(self, memory: Memory) -> None:
         begins = memory.position
         begin_process()
-        wal_position.store_position(wal_position.read_position())
+        database_identity.store_position(database_identity.read_position())
         assert memory.position == begins, "before it has compared, a process hides nothing"
         assert not marking.is_restored_copy()
-        wal_position.store_position(wal_position.read_position())
+        database_identity.store_position(database_identity.read_position())
         assert memory.position > begins
         memory.position += 2**20
         begin_process()
@@ -173,13 +172,13 @@ class TestBefore:
 
     def test_a_clock_that_ticks_while_a_process_compares_sets_nothing_back(self, memory: Memory) -> None:
         assert not marking.is_restored_copy(), "the clock has compared"
-        read_before = wal_position.read_position()
+        read_before = database_identity.read_position()
         assert read_before is not None
         Lease.objects.update(ticked_at=ClockTime())
-        wal_position.store_position(wal_position.read_position())
+        database_identity.store_position(database_identity.read_position())
         assert memory.position > int(read_before.wal_bytes or 0)
         begin_process()
-        assert not wal_position.is_behind(read_before)
+        assert not database_identity.is_behind(read_before)
 
     def test_a_broker_that_is_away_or_has_forgotten_says_nothing_of_the_disk(self, memory: Memory) -> None:
         memory.position += 2**20
@@ -258,7 +257,7 @@ class TestMarks:
                 at = database_now() + timedelta(hours=hours)
                 facts = {"severity": Severity.ALARM, "weight": 3, "began_at": at, "last_at": at}
                 alert = Alert.objects.create(kind="forced", subject=f"door:{hours}", **facts)
-                queueing.on_new_alerts([alert])
+                notification_sending.on_new_alerts([alert])
                 states = Telling.objects.filter(alert=alert).values_list("state", flat=True)
                 assert set(states) == {expected}
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from celery.exceptions import SoftTimeLimitExceeded
 
-from portal.base.timers import rounds, task_queue
+from portal.base.timers import celery_app, rounds
 from portal.base.timers.clock import ClockTime
 from portal.base.timers.models import Run
 from portal.domain.visits.models import Visit
@@ -155,7 +155,7 @@ def test_no_two_processes_do_one_round(walk: Walk) -> None:
 
 def test_workers_are_woken_for_each_tenant(walk: Walk, monkeypatch: pytest.MonkeyPatch) -> None:
     rung: list[list[tuple[int, ...]]] = []
-    monkeypatch.setattr(task_queue, "enqueue", lambda _task, rows, **_: rung.append(rows))
+    monkeypatch.setattr(celery_app, "enqueue", lambda _task, rows, **_: rung.append(rows))
     monkeypatch.setattr(rounds, "_CALLS", 3)
     walk.steps = rounds.enqueue_steps("some.task", lambda: [Visit.objects_across_tenants.all()])
     walk.run()

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from portal.base.timers import task_queue, timer_registry
+from portal.base.timers import celery_app, timer_registry
 from portal.base.timers.clock import ClockTime
 from portal.base.timers.timer_registry import TaskWakeup
 from portal.domain.visits.models import Visit
@@ -20,7 +20,7 @@ NUMBER = 450
 def rung(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Return the rows for which workers were notified, in place of the broker."""
     found: list[int] = []
-    monkeypatch.setattr(task_queue, "enqueue", lambda _task, rows, **_: found.extend(pk for _tenant, pk in rows))
+    monkeypatch.setattr(celery_app, "enqueue", lambda _task, rows, **_: found.extend(pk for _tenant, pk in rows))
     return found
 
 

@@ -6,11 +6,11 @@ from urllib.parse import urlsplit
 import pytest
 
 from accessapi import limits
-from portal.domain.mirror.models import Group
+from portal.domain.people.models import Group
 from tenants.scope import tenant_scope
 from tests.support import faults
 from tests.support.doors import real_doors
-from tests.support.inside import Inside
+from tests.support.in_process_browser import Inside
 from tests.support.isolation import url
 from tests.support.places import Place
 from tests.support.proxy import HttpProxy

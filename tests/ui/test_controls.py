@@ -10,7 +10,7 @@ from django.test.html import parse_html
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext_lazy
 
-from portal.base.ui.form_renderer import Renderer
+from portal.base.ui.inputs import Renderer
 
 NASTY = "\"><script>alert('1')</script>&amp; 山田　太郎"
 CHOICES = [

@@ -6,9 +6,9 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-from portal.guide.pages import page_for_view, tasks
+from portal.guide.views import page_for_view, tasks
 from tenants.models import User
-from tests.support.barriers import barriers
+from tests.support.accessibility import barriers
 from tests.support.places import PASSWORD, signed_in
 
 

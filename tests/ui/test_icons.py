@@ -5,23 +5,23 @@ from pathlib import Path
 
 from django.contrib.staticfiles import finders
 
-from portal.base.ui import icons
+from portal.base.ui import chips
 from portal.base.ui.nav import ENTRIES
 
 
 def pictured() -> set[str]:
-    return set(re.findall(r'<symbol id="([^"]+)"', Path(finders.find(icons.PICTURES)).read_text()))
+    return set(re.findall(r'<symbol id="([^"]+)"', Path(finders.find(chips.PICTURES)).read_text()))
 
 
 def test_the_frame_refers_to_pictures_that_are_there():
     for entry in ENTRIES:
-        [referred] = re.findall(r"icons[^#]*\.svg#([^\"]+)", icons.icon(entry.icon))
+        [referred] = re.findall(r"icons[^#]*\.svg#([^\"]+)", chips.icon(entry.icon))
         assert referred == entry.icon
         assert referred in pictured()
 
 
 def test_an_icon_that_few_pages_show_is_drawn_in_place():
-    drawn = icons.icon("scissors", 16, "Cut")
+    drawn = chips.icon("scissors", 16, "Cut")
     assert "<use" not in drawn
     assert "<path" in drawn
     assert 'aria-label="Cut"' in drawn

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tenants.models import User
-from tests.support.barriers import barriers
+from tests.support.accessibility import barriers
 from tests.support.effort import one_in
 from tests.support.places import PASSWORD, signed_in
 

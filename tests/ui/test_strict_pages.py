@@ -7,7 +7,7 @@ import re
 
 from tests.support.crawl import crawl
 from tests.support.doors import real_doors
-from tests.support.inside import Inside
+from tests.support.in_process_browser import Inside
 from tests.support.isolation import unlocking, url
 from tests.support.places import Place
 

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from portal.base.ui.models import ListChoice
 from portal.domain.budget import ledger
 from portal.domain.budget.priorities import Priority
-from portal.domain.mirror.models import Group
+from portal.domain.people.models import Group
 from tenants.scope import tenant_scope
 from tests.support.statements import in_full
 

@@ -3,7 +3,7 @@
 import pytest
 
 from portal.base.ui.live_updates import INTERVALS
-from portal.base.ui.polling import POLLS_PER_SECOND, PollQueue
+from portal.site.middleware import POLLS_PER_SECOND, PollQueue
 
 
 def asked(pages, seconds, turns):

@@ -2,7 +2,7 @@ import django.db.models.deletion
 import django.db.models.manager
 from django.db import migrations, models
 
-from tenants.rls import EnableRowSecurity
+from tenants.postgresql.row_security import EnableRowSecurity
 
 # The mirror removes members in SQL: what they held goes with them.
 _WITH_MEMBER = """

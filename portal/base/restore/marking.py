@@ -16,7 +16,7 @@ from django.db import connection, transaction
 from django.db.models import QuerySet
 
 from portal.base.restore.models import Restored
-from portal.base.timers import wal_position
+from portal.base.timers import database_identity
 from portal.base.timers.clock import ClockTime, database_now
 from portal.base.timers.database_identity import DatabaseIdentity, is_from_other_database
 from portal.base.timers.models import Lease
@@ -25,7 +25,7 @@ from tenants import audit, mails, owners
 from tenants.models import AccountMail, Tenant, User
 from tenants.roles import Operator
 from tenants.scope import tenant_scope
-from tenants.wording import coded_sentence
+from tenants.sentences import coded_sentence
 
 log = structlog.get_logger(__name__)
 MAIL_KIND = "restored"
@@ -83,11 +83,11 @@ def register_timer(name: str, rows: Callable[[], QuerySet[Any]], column: str = "
 
 def is_restored_copy() -> bool:
     """Return True if this database is a copy, or was set back, and has not been marked yet."""
-    place = wal_position.read_position()
-    if place is None or place.is_other_database or not wal_position.is_behind(place):
+    place = database_identity.read_position()
+    if place is None or place.is_other_database or not database_identity.is_behind(place):
         return place is not None and place.is_other_database
     Lease.objects.exclude(is_from_other_database()).update(identity=_placeholder_identity())
-    wal_position.mark_compared(place)
+    database_identity.mark_compared(place)
     return True
 
 
@@ -124,7 +124,7 @@ def mark_all_tenants() -> bool:
 
 def declare_unchanged() -> None:
     """Treat this database as unchanged: an operator confirms that it was moved and is not older."""
-    wal_position.reset_position()
+    database_identity.reset_position()
     Lease.objects.update(identity=DatabaseIdentity())
 
 
@@ -145,7 +145,7 @@ def _mark_all_tenants() -> None:
 
 def _unlock_site() -> None:
     """Unlock the site: this database is the valid one from now on."""
-    wal_position.reset_position()
+    database_identity.reset_position()
     Lease.objects.update(identity=DatabaseIdentity(), holder=None)
 
 

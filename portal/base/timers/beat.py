@@ -1,26 +1,101 @@
-"""The clock: it starts the tasks of timers with due rows, while it leads.
-
-An unneeded message costs a hundred times as much as the query for due rows. Celery's own loop is not used for timers,
-because it wakes early and polls until the moment has come. All timers that are due together are one prepared statement.
-Any number of clocks run, and one leads (`leader_lease.py`). While the database does not answer, no tasks start, because
-all work is stored in it.
-"""
+"""The clock: it starts the tasks of timers with due rows, while it holds the lease."""
 
 import contextlib
+import os
+import socket
 import time
+import uuid
 from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
 import structlog
 from celery.beat import Scheduler
-from django.db import Error, OperationalError, connection
+from django.db import Error, OperationalError, connection, transaction
+from django.db.models import Case, F, Q, QuerySet, When
 
-from portal.base.timers import rounds, wal_position
-from portal.base.timers.leader_lease import LeaseHolder
+from portal.base.timers import database_identity, rounds
+from portal.base.timers.clock import ClockTime
+from portal.base.timers.database_identity import DatabaseIdentity, is_from_other_database
+from portal.base.timers.models import Lease
 from portal.base.timers.timer_registry import TIMERS
+from tenants.postgresql import session_locks
 from tenants.postgresql.prepared_statements import PreparedStatement
 from tenants.scope import across_tenants
+
+# How long a holder that does not renew keeps the lease.
+LEASE_SECONDS = 10.0
+# A holder stops earlier than others may begin, because the clocks of two machines differ a little.
+_MARGIN = 2.0
+_ROW = 1
+
+
+class LeaseHolder:
+    """A process that wants the lease."""
+
+    def __init__(self) -> None:
+        self.token = uuid.uuid4()
+        self.host = f"{socket.gethostname()}, process {os.getpid()}"
+        self._until = 0.0
+        # The session that took the lease. Its lock shows the others that this process runs.
+        self._session: Any = None
+
+    @property
+    def is_leader(self) -> bool:
+        """Return True if this process holds the lease by its own clock. False after it was paused for too long."""
+        return time.monotonic() < self._until
+
+    def renew_or_take(self) -> bool:
+        """Renew the lease, or take it if it is free. Return True if this process holds it."""
+        before = time.monotonic()
+        held = self._renew() or self._take()
+        self._until = before + LEASE_SECONDS - _MARGIN if held else 0.0
+        return held
+
+    def release(self) -> None:
+        """Release the lease, so that another clock leads at once."""
+        self._until, self._session = 0.0, None
+        Lease.objects.filter(holder=self.token).update(holder=None)
+
+    def _renew(self) -> bool:
+        if self._session is None or self._session is not connection.connection:
+            return False
+        rows = Lease.objects.filter(holder=self.token).exclude(is_from_other_database())
+        return bool(rows.update(ticked_at=ClockTime()))
+
+    def _take(self) -> bool:
+        self._session = None
+        Lease.objects.get_or_create(pk=_ROW)
+        with transaction.atomic():
+            rows = Lease.objects.filter(Q(holder=self.token) | _is_free(), pk=_ROW).exclude(is_from_other_database())
+            since = Case(When(holder=self.token, then=F("since")), default=ClockTime())
+            now = {"since": since, "ticked_at": ClockTime(), "identity": DatabaseIdentity()}
+            if not rows.update(holder=self.token, host=self.host, **now):
+                return False
+            _lock_token(self.token)
+        self._session = connection.connection
+        return True
+
+
+def last_tick() -> datetime | None:
+    """Return when a clock last ticked, or None."""
+    return _row().values_list("ticked_at", flat=True).first()
+
+
+def _row() -> QuerySet[Lease]:
+    return Lease.objects.filter(pk=_ROW)
+
+
+def _is_free() -> Q:
+    silent = Q(ticked_at__lt=ClockTime() - timedelta(seconds=LEASE_SECONDS))
+    return Q(holder=None) | silent | session_locks.session_ended("holder", since="ticked_at")
+
+
+def _lock_token(token: uuid.UUID) -> None:
+    """Take the token's lock with this session, before the others can see the lease as taken."""
+    list(_row().values_list(session_locks.TakeLock(token)))
+
 
 log = structlog.get_logger(__name__)
 
@@ -73,9 +148,9 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types
         try:
             for before in BEFORE_LEADING:
                 before()
-            place = wal_position.read_position()
+            place = database_identity.read_position()
             if self.holder.renew_or_take():
-                wal_position.store_position(place)
+                database_identity.store_position(place)
             if self.holder.is_leader and not led:
                 rounds.create_missing_runs()
                 log.info("clock_leads", host=self.holder.host)

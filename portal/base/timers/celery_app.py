@@ -1,22 +1,46 @@
-"""Configure Celery: four queues by urgency, JSON only, one message at a time, and tasks with a delivery promise.
-
-Redis only wakes workers. All data of a task is in PostgreSQL, found by the ID in the message. Timers
-(`portal.base.timers`) find the work of lost messages.
-"""
+"""Celery: its configuration, tasks with a delivery promise, their queue, and the broker."""
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import structlog
 from celery import Celery, Task
 from celery.exceptions import Ignore
+from django.conf import settings
+from django.db import transaction
+from django.utils.module_loading import import_string
 from kombu import Queue
 from kombu.exceptions import OperationalError
+from redis import Redis
 from redis.exceptions import RedisError
 
 from accessapi.stack_memory import with_stack_memory
-from portal.base.timers import broker
+
+NO_EVICTION = "noeviction"
+
+
+def broker_client(seconds: float = 1.0) -> Redis:
+    """Return a client with this timeout. Its calls raise RedisError or OSError on failure."""
+    return Redis.from_url(settings.REDIS_URL, retry=None, socket_timeout=seconds, socket_connect_timeout=seconds)
+
+
+def is_broker_available() -> bool:
+    """Check whether the broker answers, within a short time."""
+    try:
+        with broker_client(0.5) as broker:
+            return bool(broker.ping())
+    except (RedisError, OSError):
+        return False
+
+
+def broker_eviction_policy() -> str:
+    """Return what the broker removes when its memory is full. Raises RedisError or OSError if it is not available."""
+    with broker_client() as broker:
+        answer: Any = broker.info("memory")
+    return str(answer.get("maxmemory_policy", NO_EVICTION))
+
 
 QUEUES = ("doors", "interactive", "bulk", "sync")
 # How long a web request waits once for a broker that does not answer, and the pause between later checks.
@@ -116,7 +140,7 @@ class CircuitBreaker:
                 threading.Thread(target=self._wait_for_broker, name="breaker", daemon=True).start()
 
     def _wait_for_broker(self) -> None:
-        while not broker.is_broker_available():
+        while not is_broker_available():
             time.sleep(PING_SECONDS)
         self.is_open = False
 
@@ -150,3 +174,29 @@ def portal_task(*, queue: str, promise: str, seconds: int = 60, name: str | None
 
 
 app.autodiscover_tasks()
+
+
+log = structlog.get_logger(__name__)
+EXPIRES_SECONDS = 60
+
+
+def enqueue(
+    task: str, rows: Sequence[tuple[int, ...]], *, queue: str | None = None, expires: float = EXPIRES_SECONDS
+) -> None:
+    """Send the task of this name once for each row of ids. Stop if the broker does not answer."""
+    wake: PortalTask = app.tasks.get(task) or import_string(task)
+    options = {"expires": expires} | ({"queue": queue} if queue else {})
+    try:
+        if len(rows) == 1:
+            wake.apply_async(rows[0], **options)
+        elif rows:
+            with app.producer_or_acquire() as producer:
+                for ids in rows:
+                    wake.apply_async(ids, producer=producer, **options)
+    except (OperationalError, RedisError, OSError) as error:
+        log.warning("bell_not_heard", task=task, rows=len(rows), error=type(error).__name__)
+
+
+def enqueue_after_commit(task: str, *ids: int, expires: float = EXPIRES_SECONDS) -> None:
+    """Send the task after commit, when workers can see what was written."""
+    transaction.on_commit(lambda: enqueue(task, [ids], expires=expires))

@@ -1,7 +1,8 @@
-"""The database's clock, which all processes share. `Now()` is constant within a transaction; this one is not."""
+"""The database's clock, which all processes share, and pauses that one setting scales."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.db import connection
 from django.db.models import DateTimeField, Func
 
@@ -19,3 +20,17 @@ def database_now() -> datetime:
         cursor.execute("SELECT clock_timestamp()")
         now: datetime = cursor.fetchone()[0]
     return now
+
+
+# The interval of the fastest timer. Shorter pauses would query the database more often without any gain.
+_SHORTEST = 0.25
+
+
+def scaled_seconds(usual: float) -> float:
+    """Return these seconds times `PORTAL_PAUSES`, which is 1 in production."""
+    return min(float(usual), max(usual * settings.PAUSES, _SHORTEST))
+
+
+def scaled_pause(usual: float) -> timedelta:
+    """Return the scaled seconds as a timedelta."""
+    return timedelta(seconds=scaled_seconds(usual))

@@ -14,7 +14,7 @@ import structlog
 from celery.exceptions import SoftTimeLimitExceeded
 from django.db.models import QuerySet
 
-from portal.base.timers import task_queue, timer_registry
+from portal.base.timers import celery_app, timer_registry
 from portal.base.timers.clock import ClockTime
 from portal.base.timers.models import Run
 from portal.base.timers.timer_registry import Querysets
@@ -43,7 +43,7 @@ def register(name: str, steps: Steps, *, every: float, queue: str, seconds: int 
 
     def look() -> None:
         if continue_round(name, steps, every=every, seconds=seconds):
-            task_queue.enqueue(task, [()])
+            celery_app.enqueue(task, [()])
 
     def work() -> list[QuerySet[Any]]:
         return [Run.objects.filter(name=name, due_at__lte=ClockTime()).order_by("due_at")]
@@ -102,13 +102,13 @@ def tenant_steps(rows: Querysets, work: Callable[[Tenant], object]) -> Steps:
     return steps
 
 
-def enqueue_steps(task: str, rows: Querysets, *, expires: float = task_queue.EXPIRES_SECONDS) -> Steps:
+def enqueue_steps(task: str, rows: Querysets, *, expires: float = celery_app.EXPIRES_SECONDS) -> Steps:
     """Return steps that start a task for each tenant with such rows, many at a time."""
 
     def steps(after: int) -> Iterator[int]:
         for ids in _tenant_id_batches(rows, after, _CALLS):
             yield ids[-1]
-            task_queue.enqueue(task, [(pk,) for pk in ids], expires=expires)
+            celery_app.enqueue(task, [(pk,) for pk in ids], expires=expires)
 
     return steps
 

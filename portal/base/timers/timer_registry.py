@@ -1,21 +1,20 @@
-"""Timers: check regularly for due rows, and start worker tasks for them.
-
-Apps register their timers in `signals.py`. The leading clock queries all of them in one statement (`beat.py`),
-and starts a task only if a row is due. Timers that process all tenants, or delete old rows, work in rounds
-(`rounds.py`): their due row is in `timers_run`.
-"""
+"""Timers: check regularly for due rows, start worker tasks for them, and measure their lag."""
 
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from datetime import datetime
+from functools import cache
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from django.db import transaction
-from django.db.models import QuerySet
+from django.db import connection, transaction
+from django.db.models import DateTimeField, ExpressionWrapper, F, OrderBy, QuerySet
 
-from portal.base.timers import task_queue
+from portal.base.timers import celery_app
 from portal.base.timers.celery_app import app, portal_task
+from portal.base.timers.models import Run
 from tenants.models import TenantModel
+from tenants.postgresql.prepared_statements import PreparedStatement
 from tenants.scope import across_tenants
 
 _Row = TypeVar("_Row", bound=TenantModel)
@@ -95,7 +94,7 @@ class TaskWakeup(DueRows[_Row]):
 
     task: str | Callable[[_Row], str]
     id_columns: tuple[str, ...] = ("tenant_id", "pk")
-    expires: float = task_queue.EXPIRES_SECONDS
+    expires: float = celery_app.EXPIRES_SECONDS
 
     def check_due(self) -> int:
         """Start tasks for all due rows. Return their number."""
@@ -107,7 +106,7 @@ class TaskWakeup(DueRows[_Row]):
             name = self.task if isinstance(self.task, str) else self.task(row)
             calls.setdefault(name, {})[tuple(getattr(row, column) for column in self.id_columns)] = None
         for name, rows in calls.items():
-            task_queue.enqueue(name, list(rows), expires=self.expires)
+            celery_app.enqueue(name, list(rows), expires=self.expires)
         return sum(map(len, calls.values()))
 
 
@@ -142,3 +141,76 @@ def add_timer(name: str, check: Callable[[], object], timer: Timer, *, queue: st
     app.conf.beat_schedule[name] = {"task": task.name, "schedule": timer.every, "options": options}
     TIMERS[name] = timer
     return str(task.name)
+
+
+# A timer is late if its work waits for this many seconds beyond its interval.
+_LATE_SECONDS = 60.0
+
+
+class Lag(NamedTuple):
+    """The lag of one timer.
+
+    `every`: the interval of its work. `seconds`: how long its oldest row has been due. `last_run`: when a round was
+    last complete (None for timers without rounds). `is_round_open`: a round is under way.
+    """
+
+    name: str
+    every: float
+    seconds: float
+    last_run: datetime | None
+    is_round_open: bool
+
+    @property
+    def is_late(self) -> bool:
+        return self.seconds > self.every + _LATE_SECONDS
+
+
+def lags() -> list[Lag]:
+    """Return the lag of every timer, in two statements: one for all due rows, one for all rounds."""
+    (now, waiting), runs = _overdue_seconds(), Run.objects.in_bulk()
+    return [
+        _of_round(name, timer.every, runs, now)
+        if timer.is_in_rounds
+        else Lag(name, timer.every, waiting.get(name) or 0.0, None, False)
+        for name, timer in TIMERS.items()
+    ]
+
+
+def _of_round(name: str, every: float, runs: Mapping[str, Run], now: datetime) -> Lag:
+    run = runs.get(name)
+    if run is None:
+        return Lag(name, every, 0.0, None, False)
+    waited = (now - (run.done_at or run.created_at)).total_seconds() - (every if run.done_at else 0.0)
+    return Lag(name, every, max(waited, 0.0), run.done_at, run.place > 0)
+
+
+def _overdue_seconds() -> tuple[datetime, dict[str, float]]:
+    """Return the database's time, and the seconds of each timer that has rows."""
+    with across_tenants("the timers of all tenants are looked at together"), connection.cursor() as cursor:
+        names, question = _build_query()
+        cursor.execute(question.execute_text({}))
+        now, *ages = cursor.fetchone()
+    return now, dict(zip(names, map(float, ages), strict=True))
+
+
+@cache
+def _build_query() -> tuple[list[str], PreparedStatement]:
+    """Return the timers' names and one statement for the age of each one's oldest due row, in seconds."""
+    asked, params, names = ["clock_timestamp()"], [], []
+    for name, timer in TIMERS.items():
+        made = [oldest.query.sql_with_params() for rows in timer.lag_rows() for oldest in _oldest(rows)]
+        if made:
+            names.append(name)
+            ages = ", ".join(f"extract(epoch FROM clock_timestamp() - ({rows}))" for rows, _ in made)
+            asked.append(f"GREATEST(0, {ages})")
+            params += [param for _, given in made for param in given]
+    return names, PreparedStatement(f"SELECT {', '.join(asked)}", params)
+
+
+def _oldest(rows: QuerySet[Any]) -> list[QuerySet[Any]]:
+    """Return the moment of the first of ordered rows, as a queryset; nothing for unordered ones."""
+    if not rows.query.order_by:
+        return []
+    first = rows.query.order_by[0]
+    by = first.expression if isinstance(first, OrderBy) else first if not isinstance(first, str) else F(first)
+    return [rows.values(moment=ExpressionWrapper(by, DateTimeField()))[:1]]

@@ -14,22 +14,74 @@ Each `fn` takes the request, is called at most once a page, and may return None.
 inside a tenant.
 """
 
+import re
+import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 from typing import Any
 
+from django.conf import settings
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.urls import NoReverseMatch, reverse
+from django.utils import translation
 from django.utils.functional import Promise, cached_property
 from django.utils.translation import get_language, gettext
 from django.utils.translation import gettext_lazy as _
 
-from portal.base.ui import batching, live_updates, nav, preferences
+from portal.base.ui import batching, live_updates, nav
 from tenants.access import Access, TenantRequest, in_tenant
 from tenants.models import SupportSession, Tenant
+
+THEMES = ("auto", "light", "dark")
+THEME_COOKIE = "theme"
+_YEAR = 365 * 24 * 3600
+
+
+def chosen_theme(request: HttpRequest) -> str:
+    """Return `light`, `dark` or `auto` (the device's setting)."""
+    user = getattr(request, "user", None)
+    kept = getattr(user, "theme", "") if user is not None and user.is_authenticated else ""
+    chosen = kept or request.COOKIES.get(THEME_COOKIE, "")
+    return chosen if chosen in THEMES else "auto"
+
+
+def save_preferences(request: HttpRequest, response: HttpResponse) -> None:
+    """Save the posted theme or language; ignore other values."""
+    offered = {
+        "theme": (THEMES, THEME_COOKIE),
+        "language": (dict(settings.LANGUAGES), settings.LANGUAGE_COOKIE_NAME),
+    }
+    for name, (known, cookie) in offered.items():
+        chosen = request.POST.get(name, "")
+        if chosen in known:
+            _save_on_account(request, name, chosen)
+            response.set_cookie(
+                cookie, chosen, max_age=_YEAR, samesite="Lax", secure=settings.SESSION_COOKIE_SECURE, httponly=True
+            )
+
+
+def _save_on_account(request: HttpRequest, field: str, value: str) -> None:
+    user = request.user
+    if user.is_authenticated and hasattr(user, field):
+        setattr(user, field, value)
+        user.save(update_fields=[field])
+
+
+def person_language(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+    """Activate the language of the account, if it has one. Place it after AuthenticationMiddleware."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        chosen = getattr(request.user, "language", "") if request.user.is_authenticated else ""
+        if chosen in dict(settings.LANGUAGES) and chosen != translation.get_language():
+            translation.activate(chosen)
+            request.LANGUAGE_CODE = chosen
+        return get_response(request)
+
+    return middleware
+
 
 Fact = Callable[[TenantRequest], Mapping[str, Any] | None]
 _facts: dict[str, Fact] = {}
@@ -140,7 +192,7 @@ class Frame:
 
     @cached_property
     def theme(self) -> str:
-        return preferences.chosen_theme(self.request)
+        return chosen_theme(self.request)
 
     @cached_property
     def language(self) -> str:
@@ -262,3 +314,58 @@ class Frame:
 def frame(request: HttpRequest) -> dict[str, Frame]:
     """Return `frame` for templates; nothing is computed before a template reads it."""
     return {"frame": Frame(request)}
+
+
+#: The named colours of tenants. White text on each has a contrast of at least 4.5:1.
+COLOURS = {
+    "blue": "#1f5fa8",
+    "teal": "#0f6b66",
+    "green": "#356b2e",
+    "orange": "#a8480f",
+    "red": "#a62a2a",
+    "pink": "#a3296a",
+    "purple": "#6f3a96",
+    "indigo": "#4245a0",
+    "cyan": "#10667f",
+    "yellow": "#7a5a06",
+}
+_HEX = re.compile(r"#[0-9a-fA-F]{6}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class TenantIdentity:
+    """A tenant's `colour` (`#rrggbb`), `text_colour` (black or white) and up to two `initials`."""
+
+    name: str
+    colour: str
+    text_colour: str
+    initials: str
+
+    @classmethod
+    def of(cls, tenant: Any) -> "TenantIdentity":
+        name = str(getattr(tenant, "name", "") or getattr(tenant, "slug", "") or "?")
+        own = str(getattr(tenant, "colour", "") or "")
+        colour = COLOURS.get(own) or (own if _HEX.match(own) else _by_slug(str(getattr(tenant, "slug", name))))
+        return cls(name, colour, text_colour_on(colour), initials(name))
+
+
+def _by_slug(slug: str) -> str:
+    return list(COLOURS.values())[zlib.crc32(slug.encode()) % len(COLOURS)]
+
+
+def initials(name: str) -> str:
+    """Return up to two initials: `Aozora Building` -> AB; `青空ビル` -> 青空. Ignore company forms such as 株式会社."""
+    core = re.sub(r"株式会社|有限会社|合同会社|\(株\)|（株）", "", name).strip() or name.strip() or "?"
+    words = re.findall(r"\w+", core)
+    if core[0].isascii():
+        letters = [word[0] for word in words[:2]] if len(words) > 1 else [core[:2]]
+        return "".join(letters).upper()[:2]
+    return core[:2]
+
+
+def text_colour_on(colour: str) -> str:
+    """Return white or near-black, the one with more contrast on `colour` (`#rrggbb`), by WCAG's luminance."""
+    channels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return "#ffffff" if 1.05 / (luminance + 0.05) >= (luminance + 0.05) / 0.055 else "#16181b"

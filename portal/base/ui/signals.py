@@ -2,9 +2,9 @@
 
 from portal.base.ui import batching, nav
 from portal.base.ui.models import ListChoice
-from tenants import landing
+from tenants import access
 
-landing.register_first_page(nav.home_of)
+access.register_first_page(nav.home_of)
 batching.register_query(
     "choices", lambda user: ListChoice.objects.filter(user=user), user=lambda request: request.user.pk
 )

@@ -13,12 +13,12 @@ from django.template.loader import render_to_string
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from portal.base.ui import charts, chips, icons, inputs, live_updates, times, value_words
+from portal.base.ui import charts, chips, inputs, live_updates, times, value_words
 from portal.base.ui.fragment_cache import CachedNode, UncachedNode
+from portal.base.ui.frame import TenantIdentity
 from portal.base.ui.panels import draw
-from portal.base.ui.tenant_identity import TenantIdentity
 from tenants import access, interrupted_requests
-from tenants.browsers import describe_browser
+from tenants.client_addresses import describe_browser
 from tenants.models import Tenant, User
 from tenants.roles import Permission, Role
 
@@ -28,7 +28,7 @@ register = template.Library()
 @register.simple_tag
 def icon(name: str, size: int = 18, label: str = "") -> SafeString:
     """`{% icon "door" 20 %}`: an icon; set `label` only if there is no text beside it."""
-    return icons.icon(name, size, str(label))
+    return chips.icon(name, size, str(label))
 
 
 @register.simple_tag

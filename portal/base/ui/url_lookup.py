@@ -13,7 +13,7 @@ from django.http import Http404
 from django.urls import register_converter, reverse
 from django.urls.converters import get_converters
 
-from tenants.compiled_queries import CompiledQuery
+from tenants.postgresql.compiled_queries import CompiledQuery
 
 _Row = TypeVar("_Row", bound=Model)
 # PostgreSQL cannot compare with larger numbers.

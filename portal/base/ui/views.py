@@ -9,9 +9,8 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_GET, require_POST
 
 from portal.base.ui import command_palette, live_updates, nav
-from portal.base.ui.frame import Frame
+from portal.base.ui.frame import Frame, save_preferences
 from portal.base.ui.models import ListChoice
-from portal.base.ui.preferences import save_preferences
 from portal.base.ui.tables import Table
 from tenants.access import View, tenant_view, tenants_of
 from tenants.models import User

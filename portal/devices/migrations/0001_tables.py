@@ -3,7 +3,7 @@ import django.db.models.manager
 from django.conf import settings
 from django.db import migrations, models
 
-from tenants.rls import EnableRowSecurity
+from tenants.postgresql.row_security import EnableRowSecurity
 
 
 class Migration(migrations.Migration):

@@ -1,23 +1,30 @@
-"""Changes of alerts and rules by people, with audit rows.
+"""Changes of alerts and rules by people, with audit rows, and tests of a rule against the past month."""
 
-If two people do the same at once, the second gets an error with the first one's name.
-"""
-
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import transaction
+from django.db import OperationalError, connection, transaction
 from django.utils.translation import gettext as _
+from psycopg.errors import QueryCanceled
 
 from portal.base.timers.clock import database_now
-from portal.domain.alerts import safety_rules
+from portal.domain.alerts import rules
+from portal.domain.alerts.detection import start_times
 from portal.domain.alerts.kinds import KINDS
+from portal.domain.alerts.log_alerts import MAX_RECORDS
 from portal.domain.alerts.models import Alert, AlertNote
 from portal.domain.alerts.rules import EffectiveRule
+from portal.domain.history import gaps
+from portal.domain.history.coverage import load_coverage
+from portal.domain.history.gaps import GapNotice
 from portal.domain.intents.recording import Requester
 from portal.domain.safety import changing
 from portal.domain.safety.changing import ChangeResult
 from tenants import audit
-from tenants.wording import coded_sentence
+from tenants.models import Tenant
+from tenants.sentences import coded_sentence
 
 
 class AlreadyHandled(ValueError):
@@ -67,7 +74,7 @@ def close(*, alert: Alert, done: str, by: Requester) -> None:
 
 def change_rule(*, rule: EffectiveRule, by: Requester) -> ChangeResult:
     """Change one of the tenant's rules. Raises NotChanged."""
-    return changing.change(safety_rules.ALERT_RULE, safety_rules.rule_to_json(rule), by=by, subject=rule.kind.name)
+    return changing.change(rules.ALERT_RULE, rules.rule_to_json(rule), by=by, subject=rule.kind.name)
 
 
 def _refusal_text(alert: Alert) -> str:
@@ -82,3 +89,38 @@ def _refusal_text(alert: Alert) -> str:
 def _audit(alert: Alert, by: Requester, action: str) -> None:
     target = f"alert:{alert.pk}"
     audit.record(**by.audit_author, action=action, target=target, summary=coded_sentence(action, alert=str(alert)))
+
+
+_TRIAL_PERIOD = timedelta(days=30)
+# A person waits for the answer: a longer statement is cancelled.
+_TRIAL_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class TrialResult:
+    """The times at which a rule would have raised alerts; None if the log cannot show it.
+
+    `missing` are gaps of the month's log. `has_timed_out`: the log is too long to be searched while a person waits.
+    """
+
+    start_times: Sequence[datetime] | None
+    missing: Sequence[GapNotice] = ()
+    max_records: int = MAX_RECORDS
+    has_timed_out: bool = False
+
+
+def try_rule(tenant: Tenant, rule: EffectiveRule) -> TrialResult:
+    """Test a rule against the log of the past month. Only the newest records are read."""
+    if rule.kind.find_in_past is None:
+        return TrialResult(None)
+    until = database_now()
+    since = until - _TRIAL_PERIOD
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SELECT set_config('statement_timeout', %s, true)", [f"{int(_TRIAL_SECONDS * 1000)}ms"])
+            fired = start_times(rule.kind.find_in_past(tenant, since, until, rule.values), rule)
+    except OperationalError as error:
+        if not isinstance(error.__cause__, QueryCanceled):
+            raise
+        return TrialResult(None, has_timed_out=True)
+    return TrialResult(fired, gaps.gap_notices(load_coverage(), since, until))

@@ -10,7 +10,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from portal.domain.alerts.models import Alert, Severity
-from portal.domain.mirror.models import History
+from portal.domain.history.models import History
 from tenants.models import Tenant
 from tenants.sentences import TEXTS
 

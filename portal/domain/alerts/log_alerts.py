@@ -8,9 +8,9 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.domain.alerts.kinds import AlertKind, Observation, RuleSetting, RuleValues
 from portal.domain.alerts.models import Severity
-from portal.domain.mirror import log_search
-from portal.domain.mirror.log_search import RecordFilter
-from portal.domain.mirror.models import History
+from portal.domain.history import search
+from portal.domain.history.models import History
+from portal.domain.history.search import RecordFilter
 from tenants.models import Tenant
 
 # The number of records that one search of the past reads.
@@ -19,9 +19,7 @@ MAX_RECORDS = 3000
 
 def find_newest(conditions: RecordFilter) -> list[History]:
     """Return the newest records with these conditions, at most `MAX_RECORDS`."""
-    return log_search.load_records(
-        log_search.filter_records(log_search.search_rows(), conditions).only("id", "at")[:MAX_RECORDS]
-    )
+    return search.load_records(search.filter_records(search.search_rows(), conditions).only("id", "at")[:MAX_RECORDS])
 
 
 def place_of(record: History) -> dict[str, str]:

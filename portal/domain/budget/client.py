@@ -7,8 +7,8 @@ from accessapi.client import Client, Observe, RateHeaders
 from accessapi.errors import ServiceError
 from accessapi.operations import Operation
 from portal.domain.budget import ledger
+from portal.domain.budget.gauges import CountedCall
 from portal.domain.budget.priorities import Priority
-from portal.domain.budget.rate_headers import CountedCall
 from tenants.connections.service_clients import service_client
 from tenants.models import Connection
 

@@ -15,12 +15,10 @@ from django.db.models.functions import JSONArray
 from accessapi.errors import NotSent
 from accessapi.limits import CALL_WINDOW_SECONDS
 from accessapi.operations import CallClass, Operation
-from portal.base.timers.clock import ClockTime
-from portal.base.timers.scaled_pauses import scaled_pause
-from portal.domain.budget.gauge_readings import CallsByStep, GaugeReading
+from portal.base.timers.clock import ClockTime, scaled_pause
+from portal.domain.budget.gauges import CallsByStep, CountedCall, GaugeReading, RateReport, apply_report
 from portal.domain.budget.models import Gauge, Spent
 from portal.domain.budget.priorities import MARGIN_SECONDS, STEP_SECONDS, Priority
-from portal.domain.budget.rate_headers import CountedCall, RateReport, apply_report
 from tenants.models import Connection, ServiceEnvironment
 
 # Callers that wait check again at least this often: a new token or a new answer may allow calls earlier.

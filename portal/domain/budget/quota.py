@@ -7,7 +7,7 @@ from datetime import datetime
 from accessapi.operations import CallClass
 from portal.base.ui import batching
 from portal.domain.budget import ledger
-from portal.domain.budget.gauge_readings import GaugeReading
+from portal.domain.budget.gauges import GaugeReading
 from portal.domain.budget.models import Gauge
 from portal.domain.budget.priorities import Priority, reserved_above
 from tenants.access import TenantRequest

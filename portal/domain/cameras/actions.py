@@ -8,15 +8,15 @@ from django.utils.translation import gettext as _
 
 from accessapi.errors import NotFound, ServiceError
 from portal.domain.budget.priorities import Priority
-from portal.domain.cameras import states
+from portal.domain.cameras import pictures
 from portal.domain.cameras.models import Camera
 from portal.domain.cameras.pictures import TROUBLES
+from portal.domain.history.models import History
 from portal.domain.intents.recording import Requester
-from portal.domain.mirror import single_reads
-from portal.domain.mirror.models import History
+from portal.domain.sync import single_reads
 from tenants import audit
 from tenants.models import Connection, Tenant
-from tenants.wording import coded_sentence
+from tenants.sentences import coded_sentence
 
 # Per tenant, and per list that is entered. A round of pictures of so many cameras still ends within the hour.
 MAX_CAMERAS, MAX_AT_ONCE = 400, 200
@@ -46,7 +46,7 @@ def add(*, cameras: Sequence[tuple[str, str]], by: Requester, connection: Connec
         for row in rows:
             _audit(row, by, "camera.added")
     if status is not None:
-        states.save_status(rows[0], status)
+        pictures.save_status(rows[0], status)
     return rows
 
 
@@ -63,7 +63,7 @@ def _read_status(connection: Connection, camera_id: str) -> Any:
     if not connection.is_connected:
         return None
     try:
-        return states.request_status(connection, camera_id, Priority.PEOPLE)
+        return pictures.request_status(connection, camera_id, Priority.PEOPLE)
     except NotFound:
         raise CameraNotSaved(" ".join([str(TROUBLES["missing"]), _("Nothing was saved.")])) from None
     except ServiceError:
@@ -90,7 +90,7 @@ def remove(*, camera: Camera, by: Requester) -> None:
 
 def check_status(camera: Camera) -> str:
     """Load a camera's status for a page. Return the reason if that failed."""
-    return single_reads.read_status_for_page(lambda line: states.read_status(line, camera, Priority.PEOPLE))
+    return single_reads.read_status_for_page(lambda line: pictures.read_status(line, camera, Priority.PEOPLE))
 
 
 def _audit_values(camera: Camera) -> dict[str, Any]:

@@ -15,17 +15,17 @@ from portal.base.timers.clock import ClockTime, database_now
 from portal.base.timers.timer_registry import TaskWakeup
 from portal.domain.budget.ledger import BudgetExhausted
 from portal.domain.budget.priorities import Priority
-from portal.domain.cameras import media, usage
+from portal.domain.cameras import pictures, usage
 from portal.domain.cameras.models import Clip
 from portal.domain.cameras.pictures import trouble_of, trouble_text
+from portal.domain.history.models import History
 from portal.domain.intents.recording import Requester
-from portal.domain.mirror import failure_reasons
-from portal.domain.mirror.models import History
-from portal.domain.mirror.single_reads import call_shared
+from portal.domain.sync import failure_reasons
+from portal.domain.sync.single_reads import call_shared
 from tenants import audit
 from tenants.connections.service_clients import current_connection
 from tenants.models import Connection, Tenant, current_tenant
-from tenants.wording import coded_sentence
+from tenants.sentences import coded_sentence
 
 RETRY_TASK = "portal.domain.cameras.tasks.retry_clip"
 # The portal stops waiting for a video this long after its record.
@@ -147,7 +147,7 @@ def _save_answer(connection: Connection, clip: Clip, priority: Priority) -> None
         return
     told = HistoryVideo.model_validate(data)
     clip.camera_name = told.camera_name or ""
-    if not told.video_url or not media.is_media_address(current_tenant().environment, told.video_url):
+    if not told.video_url or not pictures.is_media_address(current_tenant().environment, told.video_url):
         clip.state, clip.trouble = Clip.State.FAILED, "other_host" if told.video_url else "none"
         return
     clip.state, clip.address, clip.answered_at, clip.trouble = Clip.State.READY, told.video_url, database_now(), ""

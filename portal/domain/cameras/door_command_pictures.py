@@ -23,12 +23,11 @@ from portal.domain.intents.models import Intent
 from portal.domain.intents.recording import Requester
 from portal.domain.safety import changing
 from portal.domain.safety.changing import ChangeResult
-from portal.domain.safety.rules import SafetyRule, SettingValues
-from portal.domain.safety.words import on_or_off
+from portal.domain.safety.rules import SafetyRule, SettingValues, on_or_off
 from tenants import audit
 from tenants.connections.service_clients import current_connection
 from tenants.roles import Permission
-from tenants.wording import coded_sentence
+from tenants.sentences import coded_sentence
 
 _BEFORE, _AFTER, _READ_AFTER = timedelta(seconds=-2), timedelta(seconds=5), timedelta(seconds=10)
 # Pictures that were not loaded within this time are given up: the budget was needed for something else.

@@ -7,7 +7,7 @@ from django.db.models.functions import Now
 from django.utils.translation import pgettext_lazy
 
 from portal.domain.intents.models import Intent
-from portal.domain.mirror.natural_sort import natural_sort_column
+from portal.domain.places.models import natural_sort_column
 from tenants.models import SupportSession, TenantModel
 from tenants.vault import EncryptedBytes, EncryptedText
 

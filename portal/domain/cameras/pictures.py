@@ -1,26 +1,77 @@
-"""Snapshots (operation 30): ten cameras in a call, stored for all viewers, or with the reason of a failure."""
+"""Read pictures (operation 30) and statuses (operation 32) of cameras, and download media."""
 
 import base64
 import binascii
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any
+from urllib.parse import urlsplit
 
+import httpx2
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from accessapi.errors import NotFound, ServiceError
 from accessapi.limits import SNAPSHOT_CAMERAS_MAX
-from accessapi.resources.cameras import Snapshot
+from accessapi.resources.cameras import CameraStatus, Snapshot
+from portal.base.files import downloads
+from portal.base.files.downloads import DownloadRefused, TooLarge
 from portal.base.timers.clock import database_now
 from portal.domain.budget.ledger import BudgetExhausted
 from portal.domain.budget.priorities import Priority
-from portal.domain.cameras import media
 from portal.domain.cameras.models import Camera, Picture
-from portal.domain.mirror import failure_reasons
-from portal.domain.mirror.single_reads import call_shared, share_call
-from tenants.models import Connection, current_tenant
+from portal.domain.sync import failure_reasons
+from portal.domain.sync.single_reads import call_shared, share_call
+from tenants.models import Connection, ServiceEnvironment, current_tenant
+
+PICTURE_MAX, VIDEO_MAX = 8 * 1024 * 1024, 512 * 1024 * 1024
+_KINDS = {b"\xff\xd8\xff": "image/jpeg", b"\x89PNG\r\n\x1a\n": "image/png"}
+
+
+class NotFetched(Exception):
+    """Nothing was downloaded. The text is a key of TROUBLES and does not contain the address."""
+
+
+def media_hosts(environment: ServiceEnvironment) -> tuple[str, ...]:
+    """Return the origins that media may come from: those of the overrides, otherwise the service's own."""
+    service = urlsplit(environment.base_url)
+    named = environment.catalogue.media.hosts or (service.netloc,)
+    return tuple(f"{service.scheme}://{host.lower()}" for host in named)
+
+
+def is_media_address(environment: ServiceEnvironment, address: str) -> bool:
+    """Return True if an address is on one of the environment's media hosts and contains no user name or password."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return False
+    return "@" not in parts.netloc and f"{parts.scheme}://{parts.netloc.lower()}" in media_hosts(environment)
+
+
+def stream_media(environment: ServiceEnvironment, address: str, most: int) -> Iterator[bytes]:
+    """Yield the content of an address, at most `most` bytes. Raises NotFetched, also after the first bytes."""
+    if not is_media_address(environment, address):
+        raise NotFetched("other_host")
+    try:
+        yield from downloads.stream_download(address, most, seconds=10, connect=3)
+    except DownloadRefused as answer:
+        raise NotFetched("expired" if answer.status in (401, 403, 404, 410) else "not_fetched") from None
+    except TooLarge:
+        raise NotFetched("too_large") from None
+    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError):
+        raise NotFetched("not_fetched") from None
+
+
+def fetch_media(environment: ServiceEnvironment, address: str, most: int) -> bytes:
+    """Return the content of an address, at most `most` bytes. Raises NotFetched."""
+    return b"".join(stream_media(environment, address, most))
+
+
+def content_type_of(content: bytes) -> str:
+    """Return the content type of a picture from its first bytes; "" for unsupported types."""
+    return next((kind for head, kind in _KINDS.items() if content.startswith(head)), "")
+
 
 # How long pictures of a moment are stored. The service has them for 90 days.
 MOMENTS_RETENTION = timedelta(days=1)
@@ -79,7 +130,7 @@ def _listed(data: dict[str, object]) -> list[object]:
 def _save(camera: Camera, said: str | None, at: datetime | None, asked_at: datetime) -> None:
     try:
         content = _content(said)
-    except media.NotFetched as why:
+    except NotFetched as why:
         _update(camera, at, {"trouble": str(why), "asked_at": asked_at})
         return
     mark = sha256(content).hexdigest()[:32]
@@ -94,17 +145,17 @@ def _update(camera: Camera, at: datetime | None, told: dict[str, object]) -> Non
 def _content(said: str | None) -> bytes:
     """Return the bytes of a picture from the service's value: an address, or base64 (see the environment's shapes)."""
     if not said:
-        raise media.NotFetched("none")
+        raise NotFetched("none")
     environment = current_tenant().environment
     if environment.catalogue.shapes.snapshot == "base64":
         try:
             content = base64.b64decode(said.partition(",")[2] if said.startswith("data:") else said, validate=True)
         except (binascii.Error, ValueError):
-            raise media.NotFetched("not_shown") from None
+            raise NotFetched("not_shown") from None
     else:
-        content = media.fetch_media(environment, said, media.PICTURE_MAX)
-    if not media.content_type_of(content):
-        raise media.NotFetched("not_shown")
+        content = fetch_media(environment, said, PICTURE_MAX)
+    if not content_type_of(content):
+        raise NotFetched("not_shown")
     return content
 
 
@@ -132,3 +183,41 @@ def picture_of_moment(connection: Connection, camera: Camera, at: datetime) -> P
         except ServiceError as error:
             save_trouble([camera], error, at)
     return Picture.objects.defer("content").get(camera=camera, at=at)
+
+
+def request_status(connection: Connection, camera_id: str, priority: Priority) -> CameraStatus:
+    """Return a camera's status with one call, shared by equal requests. Raises ServiceError."""
+    data, _first = call_shared(connection, "camera_status", {"camera_id": camera_id}, priority)
+    return CameraStatus.model_validate(data)
+
+
+def read_status(connection: Connection, camera: Camera, priority: Priority) -> None:
+    """Load a camera's status and save it, also if the service does not know the camera. Raises other ServiceErrors."""
+    try:
+        save_status(camera, request_status(connection, camera.camera_id, priority))
+    except NotFound:
+        told = {
+            "is_missing": True,
+            "is_suspect": False,
+            "is_connected": None,
+            "is_streaming": None,
+            "status_at": database_now(),
+        }
+        _update_status(camera, told)
+
+
+def save_status(camera: Camera, status: CameraStatus) -> None:
+    """Save a status that was just loaded from the service."""
+    told = {
+        "is_connected": status.is_connected,
+        "is_streaming": status.is_streaming,
+        "is_missing": False,
+        "is_suspect": False,
+    }
+    _update_status(camera, told | {"status_at": database_now()})
+
+
+def _update_status(camera: Camera, told: Mapping[str, object]) -> None:
+    for name, value in told.items():
+        setattr(camera, name, value)
+    camera.save(update_fields=list(told))

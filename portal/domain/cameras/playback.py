@@ -1,26 +1,38 @@
-"""View video (operation 31). Each viewing is requested, limited, reserved in the period's limit and audited."""
+"""Play video (operation 31), live or recorded: each viewing is requested, limited, reserved and audited."""
 
 import contextlib
+from collections.abc import Callable
 from datetime import datetime, timedelta
+from typing import Any
 
+from django.contrib import messages
+from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.http import HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accessapi.errors import ServiceError
-from accessapi.limits import STREAMING_SECONDS_MAX
+from accessapi.limits import STREAMING_SECONDS_MAX, VIDEO_RETENTION_DAYS
 from accessapi.resources.cameras import StreamingSession
 from portal.base.timers.clock import database_now
 from portal.base.ui.times import local
+from portal.base.ui.url_lookup import get_row_or_404, is_row_number
 from portal.domain.budget.client import client
 from portal.domain.budget.priorities import Priority
-from portal.domain.cameras import media, usage
+from portal.domain.cameras import pictures, usage
 from portal.domain.cameras.models import Camera, Viewing
 from portal.domain.cameras.pictures import TROUBLES
 from portal.domain.intents.recording import Requester
-from portal.domain.mirror import single_reads
+from portal.domain.sync import single_reads
 from tenants import audit
+from tenants.access import TenantRequest
+from tenants.connections.service_clients import current_connection
 from tenants.models import Connection, Tenant
-from tenants.wording import coded_sentence
+from tenants.sentences import coded_sentence
 
 # An address that ends within this time is not given to another viewer.
 _MIN_VALID_FOR = timedelta(seconds=usage.LIVE_SECONDS + 30)
@@ -143,7 +155,7 @@ def _address(
         raise VideoUnavailable(str(why)) from None
     if not session.streaming_url:
         raise VideoUnavailable(_("The service gave no video."))
-    if not media.is_media_address(connection.tenant.environment, session.streaming_url):
+    if not pictures.is_media_address(connection.tenant.environment, session.streaming_url):
         raise VideoUnavailable(_("The video is at an address that the operator has not allowed."))
     return session.streaming_url, session.expires_at
 
@@ -161,3 +173,57 @@ def _audit(camera: Camera, since: datetime | None, until: datetime | None, *, by
     times = {"since": f"{local(since):%Y-%m-%d %H:%M:%S}", "until": f"{local(until):%H:%M:%S}"}
     summary = coded_sentence("camera.recorded", camera=str(camera), since=times["since"], until=times["until"])
     audit.record(**by.audit_author, action="camera.recorded", target=target, summary=summary, after=times)
+
+
+def allow_media(request: TenantRequest, response: HttpResponse) -> HttpResponse:
+    """Allow the environment's media hosts in the page's content security policy."""
+    hosts = list(pictures.media_hosts(request.tenant.environment))
+    policy: Any = response
+    policy._csp_update = {"media-src": ["blob:", *hosts], "connect-src": hosts}
+    return response
+
+
+def viewing_of(request: TenantRequest, camera: Camera) -> Viewing | None:
+    """Return the viewing named in the address, if it belongs to this person and has not ended."""
+    pk = request.GET.get("watch", "")
+    if not is_row_number(pk):
+        return None
+    mine = Viewing.objects.filter(camera=camera, by=request.user, ends_at__gt=timezone.now())
+    return mine.filter(pk=pk).first()
+
+
+def seconds_left(viewing: Viewing | None) -> int:
+    """Return the seconds that remain of a viewing before its page must request more."""
+    return max(0, round((viewing.ends_at - timezone.now()).total_seconds())) if viewing else 0
+
+
+def start_viewing(request: TenantRequest, page: str, begin: Callable[[], Viewing], at: str = "") -> HttpResponseBase:
+    """Start a viewing and show it on its page, at the moment `at` of a day, or show why that failed."""
+    try:
+        viewing = begin()
+    except VideoUnavailable as why:
+        messages.error(request, str(why))
+        return redirect(f"{page}?at={at}" if at else page)
+    return redirect(f"{page}?watch={viewing.pk}{f'&at={at}' if at else ''}#video")
+
+
+def continue_viewing(request: TenantRequest, camera: Camera, pk: int, area: str) -> HttpResponse:
+    """Continue a person's live viewing. Return its new addresses in `area` as JSON."""
+    before = get_row_or_404(Viewing.objects.filter(camera=camera, by=request.user), pk=pk)
+    stop_live(before)
+    try:
+        viewing = play_live(current_connection(), camera, by=Requester.from_request(request))
+    except VideoUnavailable as why:
+        return JsonResponse({"why": str(why)}, status=409)
+    there = [request.tenant.slug, camera.camera_id, viewing.pk]
+    told = {"go_on": reverse(f"{area}:go_on", args=there), "stop": reverse(f"{area}:stop", args=there)}
+    return JsonResponse(told | {"seconds": seconds_left(viewing), "address": viewing.address})
+
+
+def validate_moment(at: datetime) -> datetime:
+    """Return a moment for which there may be a recording. Raises ValidationError."""
+    if at > timezone.now():
+        raise ValidationError(_("This time is in the future."))
+    if at < timezone.now() - timedelta(days=VIDEO_RETENTION_DAYS):
+        raise ValidationError(_("Recordings are kept for %(n)d days.") % {"n": VIDEO_RETENTION_DAYS})
+    return at

@@ -16,13 +16,13 @@ from accessapi.errors import NotFound, ServiceError
 from accessapi.limits import SNAPSHOT_CAMERAS_MAX
 from accessapi.operations import CallClass
 from portal.base.timers import rounds
+from portal.base.timers.celery_app import enqueue, enqueue_after_commit
 from portal.base.timers.clock import ClockTime
-from portal.base.timers.task_queue import enqueue, enqueue_after_commit
 from portal.domain.budget import ledger
 from portal.domain.budget.priorities import MAX_SHARE_FOR_SYNC, Priority
-from portal.domain.cameras import pictures, states
+from portal.domain.cameras import pictures
 from portal.domain.cameras.models import Camera, Clip, Picture, Viewing
-from portal.domain.mirror import freshness
+from portal.domain.sync import freshness
 from tenants.connections.service_clients import current_connection
 from tenants.models import Connection
 from tenants.scope import across_tenants, current_tenant_id
@@ -132,7 +132,7 @@ def _read_statuses(connection: Connection) -> int:
     read = 0
     for camera in due[:_STATUSES_AT_ONCE]:
         try:
-            states.read_status(connection, camera, Priority.WATCHED)
+            pictures.read_status(connection, camera, Priority.WATCHED)
         except ServiceError as error:
             pictures.save_trouble([camera], error)
             break

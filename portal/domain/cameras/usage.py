@@ -16,7 +16,7 @@ from accessapi.resources.cameras import CameraUsage as Told
 from portal.base.timers.clock import database_now
 from portal.domain.budget.priorities import Priority
 from portal.domain.cameras.models import CameraUsage, Clip, Viewing
-from portal.domain.mirror.single_reads import call_shared
+from portal.domain.sync.single_reads import call_shared
 from tenants.models import Connection, current_tenant
 
 INCIDENT_SHARE = 0.10

@@ -5,14 +5,12 @@ from django.db.models import QuerySet, TextField, Value
 from django.db.models.functions import Cast, Coalesce, NullIf
 
 from portal.base.timers.clock import ClockTime
-from portal.domain.intents.applying import apply_transition
-from portal.domain.intents.due_intents import enqueue
-from portal.domain.intents.models import Intent
+from portal.domain.intents.models import FINAL, Intent, Reason, State
 from portal.domain.intents.nonces import Nonce
 from portal.domain.intents.recording import Command, Requester, record_intent
 from portal.domain.intents.sending import send_inline
-from portal.domain.intents.states import FINAL, Reason, State
-from portal.domain.intents.transitions import Transition
+from portal.domain.intents.tasks import enqueue
+from portal.domain.intents.transitions import Transition, apply_transition
 
 __all__ = ["Command", "Requester", "dispatch", "release", "stop", "submit", "withdraw"]
 

@@ -14,10 +14,9 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from portal.domain.intents import nonces, refusals
-from portal.domain.intents.models import Intent
+from portal.domain.intents.models import NOT_APPLIED, UNDER_WAY, Intent, State
 from portal.domain.intents.recording import Requester
 from portal.domain.intents.refusals import Explanation, InputNames
-from portal.domain.intents.states import NOT_APPLIED, UNDER_WAY, State
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 

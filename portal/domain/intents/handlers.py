@@ -1,15 +1,11 @@
-"""Handlers of areas of work for their operations' progress and outcome. They are registered once, at start.
-
-`on_progress` and `on_finished` run inside the transaction that records the step, so that the mirror and a job's rows
-always agree with the intent. `reconcile` runs outside of it and may read from the service, within the API limit.
-"""
+"""Handlers of areas of work for their operations, and what their readings prove about a lost answer."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple, Protocol
 
-from accessapi.resources import RequestRecord
+from accessapi.resources import RequestRecord, write_moment
 from portal.domain.intents.models import Intent
 
 
@@ -64,3 +60,48 @@ def register(
 
 def handler_of(operation: str) -> Handler:
     return _handlers.get(operation, Handler())
+
+
+MIN_ABSENCE_INTERVAL = timedelta(seconds=60)
+_FIRST_MISSING_KEY = "first seen missing"
+
+
+def judge_absence(
+    intent: Intent,
+    at: datetime,
+    evidence: dict[str, Any],
+    *,
+    min_interval: timedelta = MIN_ABSENCE_INTERVAL,
+    is_over: bool = False,
+    is_whole: bool = True,
+) -> Finding:
+    """Judge a reading that began at `at` and did not find the requested thing.
+
+    Return that it was surely not applied, or when to read again. `min_interval` is longer where the service may take
+    longer. `is_over`: the service has reported that no work on the request is left. If the list is not `is_whole`, some
+    of it could not be read: it proves nothing, and a person must decide.
+    """
+    if not is_whole:
+        return Finding(None, evidence)
+    first = first_missing_at(intent)
+    if is_over or proves_absence(first, at, min_interval=min_interval):
+        return Finding(False, evidence | ({_FIRST_MISSING_KEY: write_moment(first)} if first else {}))
+    again_at = at + min_interval + timedelta(seconds=1)
+    return Finding(None, {**evidence, _FIRST_MISSING_KEY: write_moment(first or at)}, retry_at=again_at)
+
+
+def proves_absence(first: datetime | None, at: datetime, *, min_interval: timedelta = MIN_ABSENCE_INTERVAL) -> bool:
+    """Check whether two readings that found nothing, begun at `first` and `at`, together prove an absence."""
+    return first is not None and at - first >= min_interval
+
+
+def first_missing_at(intent: Intent) -> datetime | None:
+    """Return when the first reading began that did not find the requested thing, or None."""
+    told = (intent.result.get("evidence") or {}).get(_FIRST_MISSING_KEY)
+    return datetime.fromisoformat(told) if told else None
+
+
+def next_useful_reading_at(intent: Intent) -> datetime:
+    """Return the earliest time at which a new reading can add to what is known."""
+    first = first_missing_at(intent)
+    return first + MIN_ABSENCE_INTERVAL if first else intent.sent_at or intent.created_at

@@ -7,8 +7,7 @@ from django.db.models import Q, QuerySet
 from portal.base.ui.url_lookup import get_row_or_404
 from portal.domain.budget import quota
 from portal.domain.budget.priorities import Priority
-from portal.domain.intents.models import Intent
-from portal.domain.intents.states import UNDER_WAY, Reason, State
+from portal.domain.intents.models import UNDER_WAY, Intent, Reason, State
 from tenants.access import Access, TenantRequest
 from tenants.connections.service_clients import current_connection
 from tenants.roles import Permission

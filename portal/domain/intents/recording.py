@@ -12,14 +12,13 @@ from accessapi.client import Image
 from accessapi.operations import Delivery
 from portal.base.timers.clock import database_now
 from portal.domain.budget.priorities import Priority
-from portal.domain.intents.models import Enclosure, Intent
+from portal.domain.intents.models import PHYSICAL_SECONDS, Enclosure, Intent, Reason
 from portal.domain.intents.nonces import Nonce
-from portal.domain.intents.states import PHYSICAL_SECONDS, Reason
 from tenants import audit
 from tenants.access import TenantRequest
 from tenants.models import SupportSession, Tenant, User
 from tenants.roles import Permission
-from tenants.wording import Sentence
+from tenants.sentences import Sentence
 
 QUEUES = {Priority.DOORS: "doors", Priority.PEOPLE: "interactive", Priority.JOBS: "bulk", Priority.SYNC: "sync"}
 

@@ -9,8 +9,7 @@ from django.utils.translation import gettext as _
 from accessapi.meanings import RefusalCause, RefusalMeaning
 from accessapi.operations import Contract
 from portal.base.ui.value_words import join_sentences
-from portal.domain.intents.models import Intent
-from portal.domain.intents.states import Reason, State
+from portal.domain.intents.models import Intent, Reason, State
 from tenants.models import current_tenant
 
 # For these reasons the detail is the service's text; for all others it is the portal's.

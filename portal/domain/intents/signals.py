@@ -1,15 +1,26 @@
 """Register the app's parts that other apps run or show."""
 
+from django.utils.translation import gettext_lazy
+
 from portal.base.restore import marking
 from portal.base.timers import timer_registry
-from portal.domain.intents import due_intents
+from portal.domain.intents import tasks
+from tenants.sentences import register_sentences
 
-marking.register("requests", due_intents.mark_restored)
+marking.register("requests", tasks.mark_restored)
 timer_registry.register(
     "sweep",
-    due_intents.process_due,
-    every=due_intents.CHECK_SECONDS,
+    tasks.process_due,
+    every=tasks.CHECK_SECONDS,
     queue="doors",
-    due_rows=due_intents.rows_to_process,
-    lag_rows=due_intents.lagging_rows,
+    due_rows=tasks.rows_to_process,
+    lag_rows=tasks.lagging_rows,
+)
+
+
+register_sentences(
+    {
+        "intent.applied": gettext_lazy("Recorded as applied: %(what)s"),
+        "intent.not_applied": gettext_lazy("Recorded as not applied: %(what)s"),
+    }
 )

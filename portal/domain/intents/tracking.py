@@ -21,15 +21,14 @@ from portal.base.timers.clock import ClockTime, database_now
 from portal.domain.budget.client import client
 from portal.domain.budget.ledger import BudgetExhausted
 from portal.domain.budget.priorities import Priority
-from portal.domain.intents import applying, handlers
-from portal.domain.intents.models import Intent
-from portal.domain.intents.poll_intervals import BULK_OPERATIONS, next_poll_delay
+from portal.domain.intents import handlers, transitions
+from portal.domain.intents.models import CLAIM_SECONDS, Intent, Reason, State
 from portal.domain.intents.recording import Requester
-from portal.domain.intents.states import CLAIM_SECONDS, Reason, State
-from portal.domain.intents.transitions import Transition
-from tenants import audit, session_locks
+from portal.domain.intents.transitions import BULK_OPERATIONS, Transition, next_poll_delay
+from tenants import audit
 from tenants.connections.service_clients import current_connection
-from tenants.wording import coded_sentence
+from tenants.postgresql import session_locks
+from tenants.sentences import coded_sentence
 
 
 def is_due() -> Q:
@@ -74,7 +73,7 @@ def poll(intent: Intent) -> None:
 
 def _poll_once(intent: Intent) -> None:
     if intent.operation in BULK_OPERATIONS and _waits_behind_another(intent):
-        applying.reschedule(intent, due_in=15)
+        transitions.reschedule(intent, due_in=15)
         return
     connection = current_connection()
     try:
@@ -128,7 +127,7 @@ def _counts(record: RequestRecord) -> dict[str, Any]:
 
 
 def _settle(intent: Intent, verdict: Transition) -> None:
-    applying.apply_transition({"pk": intent.pk, "state": State.ACCEPTED}, verdict)
+    transitions.apply_transition({"pk": intent.pk, "state": State.ACCEPTED}, verdict)
     if intent.operation in BULK_OPERATIONS:  # the service starts the next bulk request now
         next_one = Intent.objects.filter(
             operation__in=BULK_OPERATIONS, state=State.ACCEPTED, pk__gt=intent.pk
@@ -165,7 +164,7 @@ def _reconcile_once(intent: Intent, look: Callable[[Intent], handlers.Finding]) 
     except BudgetExhausted as exhausted:
         Intent.objects.filter(pk=intent.pk, state=State.UNCERTAIN).update(due_at=exhausted.check_again_at, rung_at=None)
     except errors.ServiceError:
-        applying.reschedule(intent, due_in=_PAUSE_AFTER_TROUBLE)
+        transitions.reschedule(intent, due_in=_PAUSE_AFTER_TROUBLE)
     else:
         _apply_finding(intent, finding)
 
@@ -189,7 +188,7 @@ def _apply_finding(intent: Intent, finding: handlers.Finding) -> None:
         )
         return
     state, reason = (State.SUCCEEDED, intent.reason) if finding.applied else (State.FAILED, Reason.ABSENT)
-    applying.apply_transition(
+    transitions.apply_transition(
         {"pk": intent.pk, "state": State.UNCERTAIN}, Transition(state, Reason(reason), result=evidence)
     )
 
@@ -202,7 +201,7 @@ def resolve(intent: Intent, *, applied: bool, by: Requester) -> bool:
     with transaction.atomic():
         state = State.SUCCEEDED if applied else State.FAILED
         verdict = Transition(state, Reason.DECIDED, result={"decided_at": database_now().isoformat(timespec="seconds")})
-        if not applying.apply_transition({"pk": intent.pk, "state": State.UNCERTAIN}, verdict):
+        if not transitions.apply_transition({"pk": intent.pk, "state": State.UNCERTAIN}, verdict):
             return False
         Intent.objects.filter(pk=intent.pk).update(resolved_by=by.user)
         audit.record(

@@ -10,12 +10,11 @@ from django.utils.translation import gettext as _
 
 from portal.domain.intents import actions, queries, tracking
 from portal.domain.intents.form_handling import page_address
-from portal.domain.intents.models import Intent
+from portal.domain.intents.models import Intent, State
 from portal.domain.intents.recording import Requester
-from portal.domain.intents.states import State
 from portal.domain.intents.words import outcome_of
 from tenants.access import TenantRequest, View, tenant_view
-from tenants.connections import titles
+from tenants.connections import words
 from tenants.roles import Permission, Proof
 
 
@@ -50,7 +49,7 @@ def _page(request: TenantRequest, intent: Intent) -> HttpResponse:
     context = {
         "intent": intent,
         "story": outcome_of(intent),
-        "operation": titles.title_of(intent.operation),
+        "operation": words.title_of(intent.operation),
         "is_reading": is_reading,
         "may_decide": may_decide and not is_reading,
         "decide_url": page_address(intent, "decide"),

@@ -11,9 +11,8 @@ from portal.base.ui.value_words import join_sentences
 from portal.domain.intents import handlers, refusals
 from portal.domain.intents.form_handling import page_address
 from portal.domain.intents.handlers import OutcomeText
-from portal.domain.intents.models import Intent
-from portal.domain.intents.states import NOT_APPLIED, Reason, State
-from tenants.wording import render
+from portal.domain.intents.models import NOT_APPLIED, Intent, Reason, State
+from tenants.sentences import render
 
 _OUTCOME_STATES = {
     State.QUEUED: "recorded",

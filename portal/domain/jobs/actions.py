@@ -12,17 +12,15 @@ from django.utils.translation import get_language
 from accessapi import limits
 from portal.base.timers.clock import ClockTime, database_now
 from portal.domain.intents.actions import stop as stop_intent
+from portal.domain.intents.models import State
 from portal.domain.intents.recording import Requester
-from portal.domain.intents.states import State
-from portal.domain.jobs import kinds, queries, wakeups
-from portal.domain.jobs.models import Job, Row
-from portal.domain.jobs.row_storage import NewRow, insert_rows
-from portal.domain.jobs.states import ALIVE, SENDING, Action, Halt, JobState, RowState
-from portal.domain.mirror.fields.members import CODE, MEMBER, NAME, RIGHTS_NAMES
-from portal.domain.mirror.models import Member
+from portal.domain.jobs import kinds, queries, running
+from portal.domain.jobs.models import ALIVE, SENDING, Action, Halt, Job, JobState, NewRow, Row, RowState, insert_rows
+from portal.domain.people.member_fields import CODE, MEMBER, NAME, RIGHTS_NAMES
+from portal.domain.people.models import Member
 from tenants import audit
 from tenants.roles import Permission
-from tenants.wording import Sentence
+from tenants.sentences import Sentence
 
 # A person waits for the preview while a job's rows are stored.
 MAX_JOB_ROWS = 50_000
@@ -176,7 +174,7 @@ def stop(*, by: Requester, job: Job) -> bool:
             return False
         record_action(by, job, "stopped", {})
         if job.state == JobState.WAITING:
-            wakeups.stop_job(job, Halt.PERSON)
+            running.stop_job(job, Halt.PERSON)
         wake(job)
     # Outside of the job's lock: the end of an intent takes both locks, the intent's first.
     for intent in queries.intents_of(job).filter(state=State.QUEUED):
@@ -319,4 +317,4 @@ def record_action(by: Requester, job: Job, act: str, after: dict[str, Any]) -> N
 def wake(job: Job) -> None:
     """Notify a worker of the job after the commit."""
     job.refresh_from_db()
-    wakeups.wake_after_commit(job)
+    running.wake_after_commit(job)

@@ -9,8 +9,7 @@ from accessapi import limits
 from portal.domain.budget.priorities import Priority
 from portal.domain.budget.quota import Quota, estimate_minutes, estimate_minutes_from
 from portal.domain.jobs import kinds, queries
-from portal.domain.jobs.models import Job, Part, Row
-from portal.domain.jobs.states import Action, PartState, RowState
+from portal.domain.jobs.models import Action, Job, Part, PartState, Row, RowState
 from tenants.models import Connection
 
 # Used until the tenant has its own measurements: polls per bulk request, and the service's seconds per member.

@@ -15,9 +15,8 @@ from django.db.models import Exists, F, OuterRef, QuerySet, Value
 
 from portal.base.timers import timer_registry
 from portal.base.timers.clock import ClockTime
-from portal.domain.jobs import kinds, wakeups
-from portal.domain.jobs.models import ExportPart, Job
-from portal.domain.jobs.states import JobState, NextStep
+from portal.domain.jobs import kinds, running
+from portal.domain.jobs.models import ExportPart, Job, JobState, NextStep
 from tenants.scope import across_tenants
 
 RETENTION = timedelta(days=7)
@@ -46,7 +45,7 @@ def work(job_id: int) -> None:
         if part.last or time.monotonic() > until:
             break
     Job.objects.filter(pk=job_id, state=JobState.RUNNING).update(due_at=ClockTime())
-    wakeups.wake_after_commit(job)
+    running.wake_after_commit(job)
 
 
 def parts_of(job: Job) -> QuerySet[ExportPart]:

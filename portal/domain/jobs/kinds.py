@@ -16,13 +16,12 @@ from django.utils.translation import gettext_lazy
 from portal.domain.budget.priorities import Priority
 from portal.domain.intents.models import Intent
 from portal.domain.intents.recording import Requester
-from portal.domain.jobs.models import Job, Row
-from portal.domain.jobs.states import NextStep
-from portal.domain.mirror.models import Member
-from portal.domain.mirror.single_reads import read_member
+from portal.domain.jobs.models import Job, NextStep, Row
+from portal.domain.people.models import Member
+from portal.domain.sync.single_reads import read_member
 from tenants.models import Connection
 from tenants.roles import Permission
-from tenants.wording import Sentence, coded_sentence
+from tenants.sentences import Sentence, coded_sentence
 
 Facts = Mapping[str, Any]
 _ROWS = gettext_lazy("rows")

@@ -17,8 +17,7 @@ from portal.base.ui.tables.columns import EMPTY_CELL, Column, EmptyState
 from portal.base.ui.tables.table import Table
 from portal.base.ui.url_lookup import url_in_tenant
 from portal.domain.jobs import words
-from portal.domain.jobs.models import Job, Row
-from portal.domain.jobs.states import SENDING, Action, JobState, RowState
+from portal.domain.jobs.models import SENDING, Action, Job, JobState, Row, RowState
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 

@@ -1,17 +1,109 @@
-"""Tables of a long job: the job, its rows, and the parts that are sent as requests."""
+"""The tables of long jobs with their states, and the fast writing of many rows."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
 
 from django.conf import settings
+from django.db import connection as database
 from django.db import models
+from django.db.models import TextChoices
 from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
 
 from portal.domain.intents.models import Intent
-from portal.domain.jobs.states import Action, Halt, JobState, PartState, RowState
-from portal.domain.mirror.models import Member
+from portal.domain.people.models import Member
 from tenants.models import SupportSession, TenantModel
+from tenants.sentences import SentenceField
 from tenants.vault import EncryptedBytes, EncryptedJSON
-from tenants.wording import SentenceField
+
+
+class JobState(TextChoices):
+    """The states of a job: draft -> mapped -> checked -> (waiting ->) running -> done | stopped (can continue).
+
+    mapped: the rows are being checked. waiting: for its start time. refused: its file is unreadable.
+    """
+
+    DRAFT = "draft", _("Map columns")
+    MAPPED = "mapped", _("Checking")
+    CHECKED = "checked", _("Ready to start")
+    WAITING = "waiting", _("Scheduled")
+    RUNNING = "running", _("Running")
+    DONE = "done", _("Done")
+    STOPPED = "stopped", _("Stopped")
+    REFUSED = "refused", _("Not readable")
+
+
+class Action(TextChoices):
+    """The actions of a row.
+
+    double: it would create a member that probably exists. It is left out unless a person wants it.
+    """
+
+    CREATE = "create", _("New")
+    UPDATE = "update", _("Changed")
+    DELETE = "delete", _("Deleted")
+    DOUBLE = "double", _("Possible duplicate")
+    SAME = "same", _("Unchanged")
+    REFUSED = "refused", _("Refused")
+
+
+class RowState(TextChoices):
+    """The states of a row. checked: only previewed. The others are the progress of a row to be sent.
+
+    failed: surely not applied, refused by the service or skipped by the portal; the row has the reason. kept: the
+    member needed no change, for the reason in the row.
+    """
+
+    CHECKED = "checked", _("Checked")
+    PENDING = "pending", _("Waiting")
+    SENT = "sent", _("Sent")
+    SUCCEEDED = "succeeded", _("Done")
+    KEPT = "kept", _("Unchanged")
+    FAILED = "failed", _("Not applied")
+    UNCERTAIN = "uncertain", _("Uncertain")
+    STOPPED = "stopped", _("Not sent")
+
+
+class PartState(TextChoices):
+    """The states of a part. open: in progress. reading: its answer was lost, lists are read. closed: settled."""
+
+    OPEN = "open", _("Under way")
+    READING = "reading", _("Checking result")
+    CLOSED = "closed", _("Done")
+
+
+class Halt(TextChoices):
+    """The reason why a job stopped before its end."""
+
+    NONE = "", ""
+    PERSON = "person", _("Stopped by a person.")
+    RIGHTS = "rights", _("The person who started it no longer has permission.")
+    CONNECTION = (
+        "connection",
+        _("The service no longer accepts this connection, or a permission or contract is missing."),
+    )
+    RESTORED = "restored", _("The portal's data was restored from a backup.")
+    UNREACHABLE = "unreachable", _("The service could not be reached.")
+
+
+# Sent in this order, so that values one member gives up are free for the next.
+SENDING = (Action.DELETE, Action.UPDATE, Action.CREATE)
+# Jobs that will still do something.
+ALIVE = (JobState.WAITING, JobState.RUNNING)
+# Rows that were surely not applied: a person may send them again.
+NOT_APPLIED = (RowState.FAILED, RowState.STOPPED)
+
+
+class NextStep(Enum):
+    """The result of an executor's `send`."""
+
+    SENT = "a request was recorded"
+    WORK = "something takes calls, or a transaction for each row or part, and is done without holding the job"
+    LATER = "rows wait for calls, for what is under way, or for another job's request about the same members"
+    NOTHING = "no row waits"
 
 
 class Job(TenantModel):
@@ -189,3 +281,74 @@ class Suspension(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.member_id} {self.ends_at:%Y-%m-%d %H:%M}"
+
+
+_INSERT = """
+INSERT INTO bulk_row (tenant_id, job_id, line, action, state, member_id, content, problems, notes,
+                      code, detail, attempts)
+SELECT %s, %s, line, action, %s, member_id, content, problems::jsonb, notes::jsonb, '', '', 0
+FROM unnest(%s::int[], %s::text[], %s::text[], %s::bytea[], %s::text[], %s::text[])
+     AS new (line, action, member_id, content, problems, notes)
+"""
+
+_REFUSE = """
+UPDATE bulk_row r
+SET action = %s, notes = '[]'::jsonb,
+    problems = CASE WHEN r.action = %s THEN r.problems || bad.problem::jsonb ELSE bad.problem::jsonb END
+FROM unnest(%s::int[], %s::text[]) AS bad (line, problem)
+WHERE r.tenant_id = %s AND r.job_id = %s AND r.line = bad.line
+"""
+
+_REWRITE = """
+UPDATE bulk_row r SET content = new.content
+FROM unnest(%s::bigint[], %s::bytea[]) AS new (id, content)
+WHERE r.tenant_id = %s AND r.job_id = %s AND r.id = new.id
+"""
+
+
+@dataclass
+class NewRow:
+    """A row to store: see `models.Row` for its fields."""
+
+    line: int
+    action: Action
+    member_id: str
+    content: dict[str, Any]
+    problems: Sequence[Any] = field(default_factory=list)
+    notes: Sequence[Any] = field(default_factory=list)
+
+
+def insert_rows(job: Job, rows: Sequence[NewRow]) -> None:
+    """Store a batch of rows."""
+    values = [
+        (row.line, str(row.action), row.member_id, _encrypt(job, row.content), _json(row.problems), _json(row.notes))
+        for row in rows
+    ]
+    _execute(_INSERT, [job.tenant_id, job.pk, str(RowState.CHECKED)], values)
+
+
+def refuse_lines(job: Job, problems: Iterable[tuple[int, tuple[str, str, dict[str, Any]]]]) -> None:
+    """Refuse stored lines, each with a problem."""
+    _execute(_REFUSE, [str(Action.REFUSED)] * 2, [(n, _json([problem])) for n, problem in problems], job)
+
+
+def rewrite_rows(job: Job, rows: Sequence[Row]) -> None:
+    """Replace the contents of stored rows."""
+    _execute(_REWRITE, [], [(row.pk, _encrypt(job, row.content)) for row in rows], job)
+
+
+def _execute(statement: str, before: list[Any], rows: Sequence[tuple[Any, ...]], job: Job | None = None) -> None:
+    """Run a statement on rows, passed as one array per column. `job` is added as its last arguments."""
+    if rows:
+        columns = [list(column) for column in zip(*rows, strict=True)]
+        with database.cursor() as cursor:
+            cursor.execute(statement, [*before, *columns, *([job.tenant_id, job.pk] if job else [])])
+
+
+def _encrypt(job: Job, content: Any) -> Any:
+    field: Any = Row._meta.get_field("content")
+    return field.seal(job.tenant_id, content).data
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")) if value else "[]"

@@ -16,15 +16,13 @@ from portal.base.ui.outcome_lines import Progress
 from portal.base.ui.times import local
 from portal.domain.budget import quota
 from portal.domain.budget.priorities import Priority
-from portal.domain.intents.models import Intent
+from portal.domain.intents.models import Intent, Reason, State
 from portal.domain.intents.queries import send_expected_at
-from portal.domain.intents.states import Reason, State
 from portal.domain.jobs import costs, kinds, queries, words
 from portal.domain.jobs.lists import ATTENTION, JOB_CHIPS, JobRows, filter_rows, job_chip
-from portal.domain.jobs.models import Job, Part, Row
+from portal.domain.jobs.models import ALIVE, Action, Halt, Job, JobState, Part, PartState, Row, RowState
 from portal.domain.jobs.queries import RowCounts
-from portal.domain.jobs.states import ALIVE, Action, Halt, JobState, PartState, RowState
-from portal.domain.mirror.models import Group
+from portal.domain.people.models import Group
 from tenants.access import TenantRequest
 from tenants.connections.service_clients import current_connection
 from tenants.models import Connection

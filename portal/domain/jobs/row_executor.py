@@ -10,11 +10,9 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 
 from portal.base.timers.clock import ClockTime
-from portal.domain.intents.models import Intent
-from portal.domain.intents.states import FINAL, Reason, State
-from portal.domain.jobs import kinds, wakeups
-from portal.domain.jobs.models import Job, Row
-from portal.domain.jobs.states import JobState, NextStep, RowState
+from portal.domain.intents.models import FINAL, Intent, Reason, State
+from portal.domain.jobs import kinds, running
+from portal.domain.jobs.models import Job, JobState, NextStep, Row, RowState
 
 MAX_UNDER_WAY = 20
 _CHECK_AGAIN_AFTER = timedelta(seconds=2)
@@ -49,7 +47,7 @@ def on_finished(intent: Intent) -> None:
     if row is not None:
         row.intent = intent
         _settle_row(row)
-        wakeups.wake_after_commit(row.job)
+        running.wake_after_commit(row.job)
 
 
 def _rows_in(job: Job, *states: RowState) -> QuerySet[Row]:

@@ -1,12 +1,15 @@
 """Register the app's parts that other apps run or show."""
 
+from django.utils.translation import gettext_lazy, ngettext_lazy
+
 from portal.base.restore import marking
 from portal.base.timers import timer_registry
-from portal.base.timers.scaled_pauses import scaled_seconds
+from portal.base.timers.clock import scaled_seconds
 from portal.domain.intents import handlers
-from portal.domain.jobs import advancing, file_executor, results, wakeups
+from portal.domain.jobs import file_executor, results, running, tasks
 from portal.domain.jobs.bulk_executor import OPERATIONS
-from portal.domain.jobs.wakeups import JOB_WAKEUP
+from portal.domain.jobs.running import JOB_WAKEUP
+from tenants.sentences import register_sentences
 
 timer_registry.register(
     "jobs",
@@ -15,7 +18,7 @@ timer_registry.register(
     queue="bulk",
     due_rows=JOB_WAKEUP.querysets,
 )
-marking.register("jobs", wakeups.mark_restored)
+marking.register("jobs", running.mark_restored)
 timer_registry.register(
     "job_files",
     file_executor.delete_expired,
@@ -28,5 +31,15 @@ for operation in OPERATIONS.values():
         operation,
         on_finished=results.on_finished,
         on_progress=results.on_progress,
-        reconcile=advancing.reconcile,
+        reconcile=tasks.reconcile,
     )
+
+
+register_sentences(
+    {
+        "job.part": gettext_lazy("%(job)s: %(what)s (request %(part)d)"),
+        "job.creates": ngettext_lazy("create %(n)d member", "create %(n)d members", "n"),
+        "job.deletes": ngettext_lazy("delete %(n)d member", "delete %(n)d members", "n"),
+        "job.changes": ngettext_lazy("change %(n)d member", "change %(n)d members", "n"),
+    }
+)

@@ -15,8 +15,8 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from portal.domain.jobs.models import Job, Row, Suspension
-from portal.domain.mirror.models import Member
-from portal.domain.mirror.queries import Validity, validity_condition
+from portal.domain.people.models import Member
+from portal.domain.people.queries import Validity, validity_condition
 
 SUSPENDED = "suspended"
 # The validity choices of lists: "suspended" follows "expired", which excludes suspended members.

@@ -25,10 +25,9 @@ from portal.base.ui.outcome_lines import Progress
 from portal.base.ui.url_lookup import get_row_or_404, is_row_number
 from portal.domain.intents.recording import Requester
 from portal.domain.jobs import actions, kinds, queries, words
-from portal.domain.jobs.models import Job
+from portal.domain.jobs.models import ALIVE, Job, JobState, RowState
 from portal.domain.jobs.pages import progress_of
-from portal.domain.jobs.states import ALIVE, JobState, RowState
-from portal.domain.mirror.fields.field import SheetColumn
+from portal.domain.people.fields import SheetColumn
 from tenants.access import TenantRequest, View, tenant_view
 from tenants.connections.service_clients import current_connection
 from tenants.roles import Permission, Proof

@@ -9,9 +9,8 @@ from django.utils.translation import gettext as _
 from accessapi.meanings import RefusalCause, RefusalMeaning
 from portal.base.ui.times import local
 from portal.domain.jobs import kinds
-from portal.domain.jobs.models import Job, Row
-from portal.domain.jobs.states import Action, RowState
-from portal.domain.mirror.fields.members import CODE, END, GROUP, MEMBER, NAME, RIGHTS_NAMES
+from portal.domain.jobs.models import Action, Job, Row, RowState
+from portal.domain.people.member_fields import CODE, END, GROUP, MEMBER, NAME, RIGHTS_NAMES
 from tenants.models import current_tenant
 
 Facts = Mapping[str, Any]

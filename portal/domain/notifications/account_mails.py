@@ -10,9 +10,9 @@ from django.db.models import F, QuerySet
 
 from portal.base.timers import timer_registry
 from portal.base.timers.clock import ClockTime
-from portal.domain.mirror.log_partitions import RETENTION
+from portal.domain.history.partitions import RETENTION
 from portal.domain.notifications import mailing, sending
-from portal.domain.notifications.delivery_outcomes import DeliveryOutcome
+from portal.domain.notifications.mailing import DeliveryOutcome
 from portal.domain.notifications.models import State
 from tenants import mails
 from tenants.models import AccountEvent, AccountMail

@@ -1,6 +1,7 @@
-"""Send an alert as an e-mail, in the person's language, with what they may see of it now."""
+"""Send mails: an alert to a person, in their language and with what they may see of it now."""
 
 import contextlib
+from dataclasses import dataclass
 from smtplib import SMTPException, SMTPRecipientsRefused, SMTPResponseException
 
 from django.conf import settings
@@ -10,12 +11,43 @@ from django.urls import reverse
 from django.utils.translation import override
 
 from portal.domain.alerts.models import Alert, Severity
-from portal.domain.alerts.texts import AlertTexts
-from portal.domain.notifications.delivery_outcomes import DeliveryOutcome
-from portal.domain.notifications.models import Telling
+from portal.domain.alerts.words import AlertTexts
+from portal.domain.notifications.models import State, Telling
 from tenants.access import Access, access_to
 from tenants.models import Tenant, current_tenant
 from tenants.roles import Permission
+
+
+@dataclass(frozen=True)
+class DeliveryOutcome:
+    """The state, a short text of the answer, and whether to try again.
+
+    Only notifications that certainly did not arrive are tried again.
+    """
+
+    state: State
+    answer: str = ""
+    should_retry: bool = False
+
+    @classmethod
+    def sent(cls, answer: str) -> "DeliveryOutcome":
+        return cls(State.TOLD, answer)
+
+    @classmethod
+    def uncertain(cls, answer: str) -> "DeliveryOutcome":
+        """Return the result of a notification that may have arrived. It is not sent again."""
+        return cls(State.UNCERTAIN, answer)
+
+    @classmethod
+    def failed(cls, answer: str) -> "DeliveryOutcome":
+        """Return the result of a notification that did not arrive and never will."""
+        return cls(State.FAILED, answer)
+
+    @classmethod
+    def failed_for_now(cls, answer: str) -> "DeliveryOutcome":
+        """Return the result of a notification that did not arrive but may at the next try."""
+        return cls(State.FAILED, answer, should_retry=True)
+
 
 # How long the mail server may take to answer.
 _SECONDS = 10

@@ -1,17 +1,20 @@
 """Register the app's parts that other apps run or show."""
 
+from django.utils.translation import gettext_lazy as _
+
 from portal.base.restore import marking
 from portal.base.timers import rounds, timer_registry
-from portal.base.timers.scaled_pauses import scaled_seconds
-from portal.domain.alerts import lifecycle
-from portal.domain.notifications import account_mails, queueing, sending
-from portal.domain.notifications.safety_rules import ADDRESS, RECIPIENTS
+from portal.base.timers.clock import scaled_seconds
+from portal.domain.alerts import detection
+from portal.domain.notifications import account_mails, sending
+from portal.domain.notifications.actions import ADDRESS, RECIPIENTS
 from portal.domain.safety import rules
+from tenants.sentences import register_sentences
 
 rules.register(RECIPIENTS)
 rules.register(ADDRESS)
 marking.register("alerts", sending.mark_restored)
-lifecycle.subscribe_to_new_alerts(queueing.on_new_alerts)
+detection.subscribe_to_new_alerts(sending.on_new_alerts)
 timer_registry.register(
     "tellings", sending.DUE.check_due, every=scaled_seconds(2), queue="sync", due_rows=sending.DUE.querysets
 )
@@ -25,4 +28,17 @@ timer_registry.register(
 )
 rounds.register(
     "account_events", rounds.delete_steps(account_mails.old_events), every=12 * 3600.0, queue="sync", seconds=60
+)
+
+
+register_sentences(
+    {
+        "safety_rule.alert_recipients": _("Recipients of an alert rule: %(kind)s"),
+        "safety_rule.alert_address": _("Web address for alerts: %(name)s"),
+        "alert_rule.notify": _("Recipients of an alert rule changed: %(kind)s"),
+        "alert_address.add": _("Web address for alerts added: %(name)s"),
+        "alert_address.renew": _("Secret of a web address for alerts renewed: %(name)s"),
+        "alert_address.remove": _("Web address for alerts removed: %(name)s"),
+        "alert_address.test": _("Web address for alerts tested: %(name)s"),
+    }
 )

@@ -1,1 +1,1 @@
-"""Members, groups and guests: the tables, the descriptions of fields, queries and the search."""
+"""Members, groups and guests: tables, descriptions of their fields, queries and the search."""

@@ -1,11 +1,6 @@
-"""People in the building, each with its certainty and the reason.
+"""People in the building, each with its certainty and the reason, by the directions of doors."""
 
-Members are known by their last passage of a door, guests by the desk. An entry is certain where leaving is recorded
-too; everyone else who was seen and not seen leaving is likely to be in. People who were last seen before the day began
-count as not in. People without a record are unknown, so every number is a minimum.
-"""
-
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,15 +11,56 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from portal.base.ui.times import local
-from portal.domain.mirror.models import Guest, History, Member
-from portal.domain.mirror.text_folding import fold
-from portal.domain.presence.door_directions import DoorDirections, load_door_directions
+from portal.domain.history.models import History
+from portal.domain.people.models import Guest, Member
+from portal.domain.people.text_folding import fold
+from portal.domain.places.models import Area
+from portal.domain.places.queries import DoorDirection, directions_by_door, exit_doors
 from portal.domain.presence.models import Inside
 from portal.domain.visits import queries as visits
 from portal.domain.visits.days import Day
 from portal.domain.visits.models import By, Visit
 from tenants.access import Access
 from tenants.roles import Permission
+
+
+@dataclass(frozen=True)
+class DoorDirections:
+    """The directions of a tenant's doors.
+
+    `areas_entered`: the areas that each door leads into. `exits`: doors by which people leave the building.
+    `certain_entrances`: doors that lead in where leaving is recorded too, so that a person who did not leave is in. If
+    the tenant has an outside area, only doors that lead there are exits, because other doors lead to the next room.
+    Otherwise each way out of an area counts as an exit, as for guests.
+    """
+
+    areas_entered: dict[str, list[DoorDirection]]
+    exits: frozenset[str]
+    certain_entrances: frozenset[str]
+
+    def area_of(self, device_id: str) -> str:
+        """Return the name of the area that a door leads into; empty if there is none."""
+        return next((lead.name for lead in self.areas_entered.get(device_id, ())), "")
+
+
+def load_door_directions(areas: Iterable[Area] | None = None) -> DoorDirections:
+    """Return the directions of the tenant's doors, from these areas or from all, loaded in one statement."""
+    known = directions_by_door(areas)
+    everywhere = {lead.area_id for found in known.values() for lead in found if lead.is_outside}
+    outside = {device for device, found in known.items() if any(each.area_id in everywhere for each in found)}
+    out = {device for device in exit_doors(known) if not everywhere or device in outside}
+    left = {lead.area_id for device in out for lead in known[device]}
+    into = {
+        device: [each for each in found if each.is_inward and not each.is_outside] for device, found in known.items()
+    }
+    sure = {
+        device
+        for device, found in into.items()
+        if found and device not in out and (outside & out or any(each.area_id in left for each in found))
+        and not any(each.is_outside and not each.is_inward for each in known[device])
+    }  # fmt: skip
+    return DoorDirections(into, frozenset(out), frozenset(sure))
+
 
 # On the service's clock. A passage before this hour does not count any more, because no one stays so long.
 DAY_START_HOUR = 4

@@ -7,13 +7,11 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from accessapi.permissions import phrase_pass
-from portal.base.ui.sealing import seal
-from portal.domain.rights.form_parsing import input_name
-from portal.domain.rights.places import PlaceNames
+from portal.base.ui.shown_values import seal
+from portal.domain.rights.editing import input_name
+from portal.domain.rights.schedules import RAW, Slot, Week, day_names, week_of
 from portal.domain.rights.sheet import ALWAYS, DENY_ALL, NEVER, SELECTED, UNCHANGED, BoxRights, RightsSheet, Schedule
-from portal.domain.rights.slots import RAW, Slot
-from portal.domain.rights.weeks import Week, day_names, week_of
-from portal.domain.rights.words import capitalise, privilege_words
+from portal.domain.rights.words import PlaceNames, capitalise, privilege_words
 
 
 @dataclass(frozen=True)

@@ -13,16 +13,15 @@ from django.utils.translation import gettext_lazy as _
 
 from accessapi.permissions import always, never
 from accessapi.permissions.passes import Json, normal_pass
-from portal.base.ui.edit_conflicts import FIELD, ConflictForm
 from portal.base.ui.inputs import set_choices
-from portal.base.ui.sealing import seal
+from portal.base.ui.shown_values import FIELD, ConflictForm, seal
 from portal.base.ui.value_words import join_sentences
-from portal.domain.rights import form_parsing, sources, words
+from portal.domain.rights import editing, member_rights, words
 from portal.domain.rights.editing import SCHEDULE_EDITS, apply_edit
 from portal.domain.rights.editor_view import ScheduleView, sample_rows
 from portal.domain.rights.models import NAME_MAX, RightsTemplate
+from portal.domain.rights.schedules import WEEKLY, Slot
 from portal.domain.rights.sheet import ALWAYS, NEVER, Schedule, SchedulePool
-from portal.domain.rights.slots import WEEKLY, Slot
 
 _ONLY_SCHEDULE = "s1"
 CHOICES = {"always": _("At any time"), "schedule": _("By schedule"), "never": _("Never")}
@@ -45,7 +44,7 @@ class PassWidget(forms.Widget):
         """Return the posted (choice, pool), or None if this field was not posted."""
         if not isinstance(data, QueryDict) or f"{name}.choice" not in data:
             return None
-        pool = form_parsing.parse_pool(data, f"{name}.")
+        pool = editing.parse_pool(data, f"{name}.")
         pool.schedules = {_ONLY_SCHEDULE: pool.schedules.get(_ONLY_SCHEDULE, Schedule())}
         apply_edit(data.get(f"{name}.act", ""), pool, SCHEDULE_EDITS)
         return data[f"{name}.choice"], pool
@@ -66,7 +65,7 @@ class PassWidget(forms.Widget):
             "kept": [(key, seal(value), value) for key, value in pool.raw_passes.items()],
             "only": self.allow == ("schedule",),
             "schedule": ScheduleView.of(_ONLY_SCHEDULE, schedule, prefix=f"{name}."),
-            "templates": sources.schedule_templates() if self.templates else [],
+            "templates": member_rights.schedule_templates() if self.templates else [],
             "act": f"{name}.act",
             "prefix": f"{name}.",
             **sample_rows(),
@@ -187,11 +186,11 @@ class RightsSourceForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.templates = {
-            str(each.pk): each for each in sources.all_templates().filter(kind=RightsTemplate.Kind.RIGHTS)
+            str(each.pk): each for each in member_rights.all_templates().filter(kind=RightsTemplate.Kind.RIGHTS)
         }
         named = [(pk, each.title) for pk, each in self.templates.items()]
         set_choices(self, rights_template=[("", _t("Choose a template")), *named])
-        self.rights: sources.RightsBody = {}
+        self.rights: member_rights.RightsBody = {}
         self.source_name = ""
 
     @property
@@ -211,17 +210,17 @@ class RightsSourceForm(forms.Form):
         if template is None:
             self.add_error("rights_template", _t("Choose a template."))
             return
-        self._set_rights(sources.rights_of_template(template), template.title, "rights_template")
+        self._set_rights(member_rights.rights_of_template(template), template.title, "rights_template")
 
     def _from_member(self, text: str) -> None:
         try:
-            found = sources.find_source_member(text)
+            found = member_rights.find_source_member(text)
         except ValidationError as error:
             self.add_error("rights_member", error)
             return
-        self._set_rights(sources.rights_of_member(found), str(found), "rights_member")
+        self._set_rights(member_rights.rights_of_member(found), str(found), "rights_member")
 
-    def _set_rights(self, body: sources.RightsBody, named: str, field: str) -> None:
+    def _set_rights(self, body: member_rights.RightsBody, named: str, field: str) -> None:
         self.rights, self.source_name = body, named
         if not body:
             self.add_error(field, _t("It contains no rights."))
@@ -243,14 +242,14 @@ class NewMemberRightsForm(RightsSourceForm):
         widget=forms.RadioSelect,
     )
 
-    def body_for(self, membergroup_id: str) -> sources.RightsBody | None:
+    def body_for(self, membergroup_id: str) -> member_rights.RightsBody | None:
         """Return the rights of a new member of this group.
 
         Return None, with an error beside the choice, if the group has no usual rights.
         """
         if self.source != "group":
             return self.rights
-        found = sources.usual_rights([membergroup_id]).get(membergroup_id)
+        found = member_rights.usual_rights([membergroup_id]).get(membergroup_id)
         if found is None:
             self.add_error(
                 "rights_source",

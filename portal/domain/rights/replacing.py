@@ -9,9 +9,9 @@ from django.utils.translation import gettext as _
 
 from portal.domain.jobs.kinds import AlreadyApplied, FieldChange, RowDecision, Send, Skip
 from portal.domain.jobs.models import Job, Row
-from portal.domain.mirror.fields.members import MEMBER
-from portal.domain.mirror.models import Member
-from portal.domain.rights import places, words
+from portal.domain.people.member_fields import MEMBER
+from portal.domain.people.models import Member
+from portal.domain.rights import words
 
 # Rights that were loaded within this time are taken as current.
 FRESH_FOR = timedelta(minutes=15)
@@ -71,14 +71,14 @@ def describe_changes(row: Row) -> list[FieldChange]:
     return said
 
 
-def _rights_text(name: str, rights: Any, known: places.PlaceNames) -> str:
+def _rights_text(name: str, rights: Any, known: words.PlaceNames) -> str:
     lines = words.device_lines(rights or {}, known) if name == "devices_pass" else words.key_lines(rights or {}, known)
     return "; ".join(words.group_by_time(lines))
 
 
-def _places(job: Job) -> places.PlaceNames:
+def _places(job: Job) -> words.PlaceNames:
     """Return the names of areas and keys, loaded once for all rows of a page."""
-    found: places.PlaceNames | None = job.__dict__.get("_places")
+    found: words.PlaceNames | None = job.__dict__.get("_places")
     if found is None:
-        found = job.__dict__["_places"] = places.load_place_names()
+        found = job.__dict__["_places"] = words.load_place_names()
     return found

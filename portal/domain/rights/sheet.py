@@ -15,8 +15,8 @@ from typing import Any
 
 from accessapi.permissions import always, by_schedule, never, normalise_devices, normalise_keys
 from accessapi.permissions.passes import Json, is_plain, normal_pass, sort_key
-from portal.domain.mirror.fields.members import PRIVILEGE
-from portal.domain.rights.slots import Slot, item_of, slot_of
+from portal.domain.people.member_fields import PRIVILEGE
+from portal.domain.rights.schedules import Slot, item_of, slot_of
 
 NEVER, ALWAYS = "never", "always"
 ALLOW_ALL, DENY_ALL, SELECTED, UNCHANGED = "allow_all", "deny_all", "option", "keep"

@@ -5,11 +5,11 @@ from typing import Any
 from django import template
 from django.urls import NoReverseMatch, reverse
 
-from portal.domain.mirror.models import Member
-from portal.domain.rights import places, words
+from portal.domain.people.models import Member
+from portal.domain.rights import words
 from portal.domain.rights.member_rights import rights_in_mirror
+from portal.domain.rights.schedules import Week, union_week, week_of
 from portal.domain.rights.sheet import split_privilege
-from portal.domain.rights.weeks import Week, union_week, week_of
 from tenants.roles import Permission
 
 register = template.Library()
@@ -23,7 +23,7 @@ def rights_panel(context: Any, member: Member) -> dict[str, Any]:
     shown = {"member": member, "request": request, "known": rights is not None}
     if rights is None:
         return shown | _links(request, member)
-    found = words.rights_lines(rights.parts, places.load_place_names())
+    found = words.rights_lines(rights.parts, words.load_place_names())
     flags, odd = split_privilege(rights.privilege)
     said = words.privilege_words()
     scheduled = [line.pass_ for line in found if not line.is_unknown and _is_scheduled(line.pass_)]

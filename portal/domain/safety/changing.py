@@ -1,10 +1,13 @@
-"""Change a safety rule. Tightening applies at once; loosening needs a second person, unless an owner does it."""
+"""Change a safety rule. Loosening needs a second person, unless an owner does it."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from enum import Enum
 
+from django.contrib import messages
 from django.db import transaction
 from django.db.models import QuerySet
+from django.forms import BaseForm
 from django.utils.translation import gettext as _
 
 from portal.base.timers.clock import ClockTime, database_now
@@ -13,10 +16,10 @@ from portal.domain.intents.recording import Requester, lock_target
 from portal.domain.safety.models import State, WaitingChange
 from portal.domain.safety.rules import RULES, SafetyRule, SettingValues
 from tenants import audit, owners
-from tenants.access import access_to
+from tenants.access import TenantRequest, access_to
 from tenants.models import User
 from tenants.roles import Owner
-from tenants.wording import coded_sentence
+from tenants.sentences import coded_sentence
 
 CONFIRM_WITHIN = timedelta(days=7)
 
@@ -182,3 +185,29 @@ def _due() -> QuerySet[WaitingChange]:
 
 
 DUE = TaskWakeup(rows=_due, task="portal.domain.safety.tasks.expire")
+
+
+def change_with_feedback(
+    request: TenantRequest, action: Callable[[], ChangeResult], saved_text: str, form: BaseForm | None = None
+) -> bool:
+    """Run a change, and show that it was saved, waits for a second person, or was not changed.
+
+    Return False if it was refused. Then the `form` gets the reason as an error and is shown again.
+    """
+    try:
+        came = action()
+    except NotChanged as why:
+        if form is not None:
+            form.add_error(None, str(why))
+        else:
+            messages.error(request, str(why))
+        return False
+    waits = _(
+        "Nothing was changed yet. This change needs a second person: "
+        "someone else with your permission, or an owner, confirms it within 7 days."
+    )
+    if came is ChangeResult.WAITING:
+        messages.warning(request, waits)
+    else:
+        messages.success(request, saved_text if came is ChangeResult.SAVED else _("Nothing was changed."))
+    return True

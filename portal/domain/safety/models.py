@@ -7,7 +7,7 @@ from django.db.models.functions import Now
 from django.utils.translation import pgettext_lazy
 
 from tenants.models import TenantModel
-from tenants.wording import SentenceField
+from tenants.sentences import SentenceField
 
 
 class State(models.TextChoices):

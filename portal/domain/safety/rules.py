@@ -4,9 +4,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import pgettext
+
 from portal.domain.intents.recording import Requester
 from tenants.roles import Permission
-from tenants.wording import Sentence
+from tenants.sentences import Sentence
 
 SettingValues = Mapping[str, Any]
 
@@ -36,3 +38,7 @@ RULES: dict[str, SafetyRule] = {}
 def register(rule: SafetyRule) -> None:
     """Add a rule; a second registration of its name replaces the first."""
     RULES[rule.name] = rule
+
+
+def on_or_off(is_on: bool) -> str:
+    return pgettext("safety", "On") if is_on else pgettext("safety", "Off")

@@ -1,27 +1,108 @@
-"""Check guests in and out. Presence is the portal's own record: the service is not informed.
+"""Check guests in and out, and undo presses at the desk. Presence is the portal's own record."""
 
-Each step locks one row, checks it again and writes it with an audit row. A step that was taken already changes nothing,
-so a second click, or a second receptionist, does no harm.
-"""
-
-from collections.abc import Callable
-from datetime import datetime
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
 from django.db.models import F, Q
 from django.db.models.functions import Greatest
 from django.utils import timezone
+from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 
 from portal.domain.intents.recording import Requester
-from portal.domain.visits import undoing
 from portal.domain.visits.days import Day
-from portal.domain.visits.models import By, Visit
+from portal.domain.visits.models import By, DeskAct, Visit
 from portal.domain.visits.queries import PRESENT
 from portal.domain.visits.visit_status import MAY_CHECK_IN, VisitStatus, status_of
 from tenants import audit
-from tenants.wording import coded_sentence
+from tenants.sentences import coded_sentence
+
+PRESENCE_COLUMNS = ("arrived_at", "arrived_by", "left_at", "left_by")
+# A working day. Older mistakes are corrected on the guest's page.
+_UNDO_WITHIN = timedelta(hours=12)
+
+
+@dataclass(frozen=True)
+class PresenceChange:
+    """One visit's presence before and after an act."""
+
+    visit_id: int
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class UndoResult:
+    """The result of an undone act: the restored visits, and how many visits had changed since."""
+
+    visits: list[Visit]
+    changed_since: int
+
+
+def write_presence(row: Visit, values: Mapping[str, Any]) -> PresenceChange:
+    """Write these values of presence into a locked visit and return the change."""
+    before = {name: getattr(row, name) for name in PRESENCE_COLUMNS}
+    if values:
+        Visit.objects.filter(pk=row.pk).update(**values)
+    return PresenceChange(row.pk, before, before | dict(values))
+
+
+def save_act(by: Requester, changes: Sequence[PresenceChange]) -> None:
+    """Save an act. Call it in the act's transaction."""
+    told = [[each.visit_id, _presence_json(each.before), _presence_json(each.after)] for each in changes]
+    DeskAct.objects.create(tenant=by.tenant, by=by.user, changes=told)
+
+
+def last_act(by: Requester) -> DeskAct | None:
+    """Return this person's newest act that is not undone, or None."""
+    mine = DeskAct.objects.filter(by=by.user, undone_at__isnull=True, at__gt=timezone.now() - _UNDO_WITHIN)
+    return mine.order_by("-pk").first()
+
+
+def undo_last_act(by: Requester) -> UndoResult | None:
+    """Undo the newest act of this person, with one audit row. Return None if there is none."""
+    with transaction.atomic():
+        newest = last_act(by)
+        acts = DeskAct.objects.select_for_update(of=("self",)).filter(undone_at=None)
+        act = acts.filter(pk=newest.pk).first() if newest is not None else None
+        if act is None:
+            return None
+        back = [visit_id for visit_id, before, after in act.changes if _restore(visit_id, before, after)]
+        act.undone_at = timezone.now()
+        act.save(update_fields=["undone_at"])
+        if back:
+            audit.record(
+                **by.audit_author,
+                action="guest.undone",
+                target=f"visit:{back[0]}",
+                summary=coded_sentence("guest.undone"),
+                before=act.changes[0][2],
+                after=act.changes[0][1] | ({"visits": back} if len(back) > 1 else {}),
+            )
+    return UndoResult(list(Visit.objects.filter(pk__in=back).order_by("pk")), len(act.changes) - len(back))
+
+
+def _restore(visit_id: int, before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    row = Visit.objects.select_for_update(of=("self",)).filter(pk=visit_id, erased_at__isnull=True).first()
+    if row is None or _presence_json({name: getattr(row, name) for name in PRESENCE_COLUMNS}) != after:
+        return False
+    moments = {name: parse_datetime(before[name]) if before[name] else None for name in ("arrived_at", "left_at")}
+    Visit.objects.filter(pk=visit_id).update(**{**before, **moments})
+    return True
+
+
+def _presence_json(values: Mapping[str, Any]) -> dict[str, str | None]:
+    return {name: _plain_value(values[name]) for name in PRESENCE_COLUMNS}
+
+
+def _plain_value(value: Any) -> str | None:
+    if isinstance(value, datetime):
+        return value.astimezone(timezone.get_default_timezone()).isoformat()
+    return None if value is None else str(value)
+
 
 # No one checked these guests in explicitly.
 UNMARKED = Q(arrived_by__in=[By.HISTORY, By.ISSUE])
@@ -162,11 +243,11 @@ def _step(
         values = step(row)
         if values is None:
             return False
-        taken = [undoing.write_presence(row, values)]
+        taken = [write_presence(row, values)]
         for other in rows.values():
             if status_of(other) in MAY_CHECK_IN and other.erased_at is None:
-                taken.append(undoing.write_presence(other, step(other) or {}))
-        undoing.save_act(by, taken)
+                taken.append(write_presence(other, step(other) or {}))
+        save_act(by, taken)
         more = {"visits": [change.visit_id for change in taken]} if len(taken) > 1 else {}
         audit.record(
             **by.audit_author,

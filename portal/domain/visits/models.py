@@ -10,8 +10,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
 from accessapi.limits import GRACE_MINUTES_MAX
-from portal.domain.intents.models import Intent
-from portal.domain.intents.states import UNDER_WAY, State
+from portal.domain.intents.models import UNDER_WAY, Intent, State
 from tenants.models import SupportSession, TenantModel
 
 

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 from django.db.models import BooleanField, F, Func, Q, QuerySet, Value
 
 from portal.base.ui.url_lookup import RowLookup, get_row_or_404
-from portal.domain.mirror.models import Guest
-from portal.domain.mirror.text_folding import search_terms
+from portal.domain.people.models import Guest
+from portal.domain.people.text_folding import search_terms
 from portal.domain.visits.models import DeskSettings, Preset, Stage, Visit
 
 PRESENT = Q(arrived_at__isnull=False, left_at__isnull=True)

@@ -4,9 +4,9 @@ import django.db.models.manager
 from django.conf import settings
 from django.db import migrations, models
 
+import tenants.sentences
 import tenants.vault
-import tenants.wording
-from tenants.rls import EnableRowSecurity
+from tenants.postgresql.row_security import EnableRowSecurity
 
 
 class Migration(migrations.Migration):
@@ -127,7 +127,7 @@ class Migration(migrations.Migration):
                 ),
                 ("reference", models.TextField(db_collation="C")),
                 ("at", models.DateTimeField()),
-                ("title", tenants.wording.SentenceField(blank=True, default="")),
+                ("title", tenants.sentences.SentenceField(blank=True, default="")),
                 ("facts", models.JSONField(default=dict)),
                 ("added_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 (

@@ -4,7 +4,7 @@ import django.db.models.manager
 from django.conf import settings
 from django.db import migrations, models
 
-from tenants.rls import EnableRowSecurity
+from tenants.postgresql.row_security import EnableRowSecurity
 from tenants.scope import across_tenants
 
 # A hold that began before holds had rows of their own is the first of its incident.
@@ -17,7 +17,7 @@ FROM evidence_incident WHERE held_at IS NOT NULL
 # What is on legal hold is kept by the database itself, whatever code is at work: rows are not deleted, and of their
 # columns only those change that a trigger names. A row with a file does not change at all. A file's key changes in a
 # rotation of the vault's keys alone (tenants.key_rotation). The site's role, which the triggers work for, is given the one
-# function that they call because it is the owner's (tenants.database_grants).
+# function that they call because it is the owner's (tenants.postgresql.grants).
 KEPT = """
 CREATE FUNCTION evidence_is_held(incident bigint) RETURNS boolean LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = public, pg_temp AS $$

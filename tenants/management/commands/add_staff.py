@@ -16,8 +16,8 @@ from tenants import audit, roles
 from tenants.management.files import read_line
 from tenants.models import Staff, Tenant, User
 from tenants.scope import tenant_scope
+from tenants.sentences import coded_sentence
 from tenants.staff.actions import name_of, new_user
-from tenants.wording import coded_sentence
 
 
 class Command(BaseCommand):

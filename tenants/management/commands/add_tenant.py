@@ -12,7 +12,7 @@ from django.db import transaction
 from tenants import audit
 from tenants.models import Connection, ServiceEnvironment, Tenant
 from tenants.scope import tenant_scope
-from tenants.wording import coded_sentence
+from tenants.sentences import coded_sentence
 
 
 class Command(BaseCommand):

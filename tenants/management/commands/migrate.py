@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.commands import migrate
 
-from tenants import database_grants
+from tenants.postgresql import grants
 
 
 class Command(migrate.Command):
@@ -17,7 +17,7 @@ class Command(migrate.Command):
 
     def handle(self, *args: Any, **options: Any) -> None:
         alias = options["database"]
-        with database_grants.as_owner(alias):
+        with grants.as_owner(alias):
             super().handle(*args, **options)
             if not (options["plan"] or options["check_unapplied"]):
-                database_grants.apply(alias)
+                grants.apply(alias)

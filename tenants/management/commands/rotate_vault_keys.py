@@ -7,7 +7,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from tenants import database_grants, key_rotation, vault
+from tenants import key_rotation, vault
+from tenants.postgresql import grants
 
 
 class Command(BaseCommand):
@@ -24,7 +25,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if options["batch"] < 1:
             raise CommandError("--batch must be at least 1.")
-        with database_grants.as_owner():  # the site's role may not change entries of the audit log
+        with grants.as_owner():  # the site's role may not change entries of the audit log
             self._rotate(**options)
 
     def _rotate(self, **options: Any) -> None:

@@ -2,7 +2,6 @@
 
 from portal.base.ui.tables.columns import BulkAction, Column, EmptyState
 from portal.base.ui.tables.filters import Filter
-from portal.base.ui.tables.selection import Selection, file_response, load_selection
-from portal.base.ui.tables.table import Table
+from portal.base.ui.tables.table import Selection, Table, file_response, load_selection
 
 __all__ = ["BulkAction", "Column", "EmptyState", "Filter", "Selection", "Table", "file_response", "load_selection"]

@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from portal.base.ui import batching
-from portal.base.ui.icons import icon
+from portal.base.ui.chips import icon
 from portal.base.ui.tables.filters import ListAddress, escape_all
 from portal.base.ui.tables.keyset import SortOrder
 from portal.base.ui.times import time_tag

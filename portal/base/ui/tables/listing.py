@@ -17,7 +17,7 @@ from portal.base.ui.tables import keyset
 from portal.base.ui.tables.columns import BulkAction, Column, EmptyState, ListPreferences
 from portal.base.ui.tables.filters import BoundFilter, Filter, ListAddress
 from tenants.access import TenantRequest, in_tenant
-from tenants.compiled_queries import CompiledQuery
+from tenants.postgresql.compiled_queries import CompiledQuery
 from tenants.roles import Permission
 
 MAX_COUNTED = 10_000

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db import migrations, models
 
 import tenants.vault
-from tenants.rls import EnableRowSecurity
+from tenants.postgresql.row_security import EnableRowSecurity
 
 
 class Migration(migrations.Migration):

@@ -4,9 +4,9 @@ import django.db.models.manager
 from django.conf import settings
 from django.db import migrations, models
 
+import tenants.sentences
 import tenants.vault
-import tenants.wording
-from tenants.rls import EnableRowSecurity
+from tenants.postgresql.row_security import EnableRowSecurity
 
 
 class Migration(migrations.Migration):
@@ -44,8 +44,8 @@ class Migration(migrations.Migration):
                 ("operation", models.CharField(max_length=40)),
                 ("delivery", models.CharField(max_length=10)),
                 ("target", models.CharField(blank=True, max_length=140)),
-                ("title", tenants.wording.SentenceField()),
-                ("audit_title", tenants.wording.SentenceField(blank=True, db_default="", default="")),
+                ("title", tenants.sentences.SentenceField()),
+                ("audit_title", tenants.sentences.SentenceField(blank=True, db_default="", default="")),
                 ("path", models.JSONField(default=dict)),
                 ("body", tenants.vault.EncryptedJSON(null=True)),
                 ("snapshot", tenants.vault.EncryptedJSON(null=True)),

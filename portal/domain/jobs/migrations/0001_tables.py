@@ -4,9 +4,9 @@ import django.db.models.manager
 from django.conf import settings
 from django.db import migrations, models
 
+import tenants.sentences
 import tenants.vault
-import tenants.wording
-from tenants.rls import EnableRowSecurity
+from tenants.postgresql.row_security import EnableRowSecurity
 
 # The mirror removes members in SQL: what is kept about them goes with them.
 _WITH_MEMBER = """
@@ -43,7 +43,7 @@ class Migration(migrations.Migration):
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("kind", models.CharField(max_length=20)),
-                ("title", tenants.wording.SentenceField(blank=True, default="")),
+                ("title", tenants.sentences.SentenceField(blank=True, default="")),
                 ("options", models.JSONField(default=dict)),
                 ("permission", models.CharField(max_length=40)),
                 ("language", models.CharField(default="en", max_length=10)),

@@ -1,10 +1,9 @@
 """The mirror's tables. All their data can be read from the service again."""
 
-from portal.domain.mirror.models.keys import Key, KeyState
-from portal.domain.mirror.models.log import History, HistoryDay, HistorySearch
-from portal.domain.mirror.models.people import NEVER, UNREADABLE, Group, Guest, Member, MemberSearch, RightsChange
-from portal.domain.mirror.models.places import Area, DoorState, KeyBox, PassController, TenantRecord
-from portal.domain.mirror.models.state import MirrorState, SharedReading, StagedPage, SyncRun
+from portal.domain.history.models import History, HistoryDay, HistorySearch
+from portal.domain.people.models import NEVER, UNREADABLE, Group, Guest, Member, MemberSearch, RightsChange
+from portal.domain.places.models import Area, DoorState, Key, KeyBox, KeyState, PassController, TenantRecord
+from portal.domain.sync.models import MirrorState, SharedReading, StagedPage, SyncRun
 
 __all__ = [
     "NEVER",

@@ -4,8 +4,8 @@ import django.db.models.manager
 from django.conf import settings
 from django.db import migrations, models
 
-import tenants.wording
-from tenants.rls import EnableRowSecurity
+import tenants.sentences
+from tenants.postgresql.row_security import EnableRowSecurity
 
 
 class Migration(migrations.Migration):
@@ -23,7 +23,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("rule", models.CharField(max_length=40)),
                 ("subject", models.TextField(blank=True, db_collation="C", default="")),
-                ("title", tenants.wording.SentenceField()),
+                ("title", tenants.sentences.SentenceField()),
                 ("before", models.JSONField()),
                 ("after", models.JSONField()),
                 ("asked_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),

@@ -1,1 +1,0 @@
-"""States of keys and key boxes in words."""

@@ -1,0 +1,119 @@
+"""Convert the service's data of members and guests to the mirror's columns, with secrets encrypted.
+
+Malformed values of single fields never raise an error.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Set
+from typing import Any, ClassVar
+
+from django.db import connection as database
+
+from portal.domain.people.fields import FieldSet, TenantKeys, keyed_digest, keyed_hash
+from portal.domain.people.guest_fields import GUEST
+from portal.domain.people.member_fields import CARD, MEMBER
+from portal.domain.people.text_folding import code_pieces, name_pieces
+from tenants.vault import EncryptedField
+
+_SECRET = re.compile(r"seed|secret|passw|token|credential|(^|_)(pin|otp|totp|card|qr|face)(_|$)", re.IGNORECASE)
+
+
+class RowBuilder:
+    """A converter for one tenant's items of one kind. `purpose`: the purpose of the key for digests."""
+
+    fields: ClassVar[FieldSet]
+    purpose: ClassVar[str]
+
+    def __init__(self, tenant_id: int) -> None:
+        self.tenant_id = tenant_id
+        self.keys = TenantKeys(tenant_id)
+        columns = {field.name: field for field in self.fields.model._meta.concrete_fields}
+        self._sealing = {
+            name: field for name in self.fields.listed_columns if isinstance(field := columns[name], EncryptedField)
+        }
+
+    def digest(self, item: Mapping[str, Any]) -> bytes:
+        """Return the hash of an item, to detect changes. It is keyed, so that it reveals no secret."""
+        return keyed_digest(self.keys.of(self.purpose), item)
+
+    def values(self, item: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the column values for an item from a list, a single read or our own write. Secrets are unencrypted."""
+        odd = unknown_fields(item, self.fields.names)
+        values: list[Any] = []
+        for keep in self.fields.column_readers:
+            values += keep(item, self.keys, odd)
+        return dict(zip(self.fields.columns, [*values, odd], strict=True))
+
+    def encrypted_values(self, item: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the column values with secrets encrypted, for rows that are written in SQL."""
+        values = self.values(item)
+        for name, field in self._sealing.items():
+            if (sealed := field.seal(self.tenant_id, values[name])) is not None:
+                values[name] = sealed.data
+        values["extra"] = json.dumps(values["extra"]) if values["extra"] else "{}"
+        return values
+
+    def apply(self, row: Any, item: Mapping[str, Any]) -> None:
+        """Set the columns of a row from the fields in `item`; malformed values are put into the row's `extra`."""
+        values = self.values(item)
+        for name in item.keys() & self.fields.columns_of.keys():
+            for column in self.fields.columns_of[name]:
+                setattr(row, column, values[column])
+        said = {name for name in item if name in self.fields.columns_of}
+        odd = {name: value for name, value in values["extra"].items() if name in said}
+        row.extra = {**{name: value for name, value in row.extra.items() if name not in said}, **odd}
+
+
+class MemberRowBuilder(RowBuilder):
+    """A converter for members and their search pieces. It caches the hashes of pieces."""
+
+    fields, purpose = MEMBER, "digest"
+
+    def __init__(self, tenant_id: int) -> None:
+        super().__init__(tenant_id)
+        self._hashes: dict[str, int] = {}
+
+    def hashes(self, pieces: set[str]) -> list[int]:
+        """Return pieces of names and codes as numbers, hashed with this tenant's key."""
+        known, key = self._hashes, self.keys.of("piece")
+        for piece in pieces:
+            if piece not in known:
+                known[piece] = int.from_bytes(keyed_hash(key, piece, 4), "big", signed=True)
+        return sorted({known[piece] for piece in pieces})
+
+    def pieces(self, name_key: str, code_key: str) -> list[int]:
+        return self.hashes(name_pieces(name_key) | code_pieces(code_key))
+
+    def card_fingerprint(self, card: str) -> bytes:
+        """Return the hash by which a card's number is found."""
+        return CARD.fingerprint_of(card, self.keys)
+
+    def incoming_row(self, item: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Return an item of operation 3 as a row of the swap's table, ready for COPY."""
+        values = self.encrypted_values(item)
+        found_by = "{" + ",".join(map(str, self.pieces(values["name_key"], values["code_key"]))) + "}"
+        told = map(values.__getitem__, MEMBER.listed_columns)
+        return str(item["member_id"]), self.digest(item), *told, values["extra"], found_by
+
+
+class GuestRowBuilder(RowBuilder):
+    """A converter for guests."""
+
+    fields, purpose = GUEST, "guest digest"
+
+
+def sql_types(fields: FieldSet) -> dict[str, str]:
+    """Return the PostgreSQL type of each column that lists contain."""
+    columns = {name: fields.model._meta.get_field(name).db_type(database) or "" for name in fields.listed_columns}
+    return {name: kind.partition("(")[0] for name, kind in columns.items()}
+
+
+def unknown_fields(item: Mapping[str, Any], known: Set[str]) -> dict[str, Any]:
+    """Return the fields that the specification does not name, unchanged, without those whose names suggest secrets."""
+    return {key: item[key] for key in item.keys() - known if not is_secret_name(key)}
+
+
+def is_secret_name(key: str) -> bool:
+    """Return whether a field's name suggests that its value is secret."""
+    return _SECRET.search(key) is not None

@@ -1,0 +1,267 @@
+"""The lines of a schedule as people type them, and a schedule drawn as a week."""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import date, time
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
+
+from accessapi.permissions import phrase_days, phrase_pass
+from accessapi.permissions.passes import DAY_END, EVERY_DAY, HOLIDAY, Json, normal_pass, weekly
+from accessapi.permissions.phrases import DAYS, format_time, phrase_schedule, read_range, read_weekly
+
+WEEKLY, RANGE, RAW = "weekly", "range", "kept"
+_TYPED = re.compile(r"(\d{1,2})(?::?(\d{2})(?::?(\d{2}))?)?\Z")
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
+
+
+@dataclass
+class Slot:
+    """One line. `days` belong to a weekly line, `first` and `last` (dates) to a dated one.
+
+    `start` and `end` are times as typed. `problems` are messages for the person who typed them.
+    """
+
+    kind: str = WEEKLY
+    days: tuple[str, ...] = ()
+    start: str = ""
+    end: str = ""
+    first: str = ""
+    last: str = ""
+    raw: Any = None
+    number: int = 0  # in the form
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def is_blank(self) -> bool:
+        """Return True if the line is empty."""
+        return self.kind != RAW and not any((self.days, self.start, self.end, self.first, self.last))
+
+
+def slot_of(item: Any) -> Slot:
+    """Return the line of a schedule item. `item_of` turns it back into the same item."""
+    found = read_weekly(item)
+    if found is not None:
+        days, (opens, closes) = found
+        slot = Slot(
+            WEEKLY, tuple(day for day in DAYS if day in days), format_time(opens), format_time(closes, is_closing=True)
+        )
+    elif (edges := read_range(item)) is not None:
+        first, last = edges
+        slot = Slot(RANGE, (), format_time(first.time()), format_time(last.time(), is_closing=True),
+                    f"{first:%Y-%m-%d}".zfill(10), f"{last:%Y-%m-%d}".zfill(10))  # fmt: skip
+    else:
+        return Slot(RAW, raw=item)
+    return slot if _same(item_of(slot), item) else Slot(RAW, raw=item)
+
+
+def _same(made: Any, item: Any) -> bool:
+    if made is None:
+        return False
+    if made.get("mode") != "weekly":
+        return bool(made == item)
+    return bool({**item, "week": None} == {**made, "week": None})  # the week is the same set of days
+
+
+def item_of(slot: Slot) -> Any:
+    """Return the schedule item of a line, or None with `problems` filled. Do not call it for a blank line."""
+    if slot.kind == RAW:
+        return slot.raw
+    slot.problems.clear()
+    opens, closes = parse_time(slot.start), parse_time(slot.end, closing=True)
+    if opens is None or closes is None:
+        slot.problems.append(_("Enter times like 08:00 and 19:00. 24:00 is the end of a day."))
+    return _weekly(slot, opens, closes) if slot.kind == WEEKLY else _range(slot, opens, closes)
+
+
+def _weekly(slot: Slot, opens: time | None, closes: time | None) -> Json | None:
+    if not slot.days:
+        slot.problems.append(_("Choose at least one day."))
+    if opens is not None and closes is not None and closes < opens:
+        slot.problems.append(_("It ends before it begins. For a night, use two lines: until 24:00, and from 00:00."))
+    if slot.problems or opens is None or closes is None:
+        return None
+    week = (EVERY_DAY,) if len(slot.days) == len(DAYS) else slot.days
+    return weekly(f"{opens:%H:%M:%S}", f"{closes:%H:%M:%S}", *week)
+
+
+def _range(slot: Slot, opens: time | None, closes: time | None) -> Json | None:
+    first, last = parse_date(slot.first), parse_date(slot.last or slot.first)
+    if first is None or last is None:
+        slot.problems.append(_("Enter dates like 2026-12-01."))
+    elif opens is not None and closes is not None and (last, closes) < (first, opens):
+        slot.problems.append(_("It ends before it begins."))
+    if slot.problems or None in (first, last, opens, closes):
+        return None
+    edges = [(first, opens), (last, closes)]
+    start, end = ({"date": day.isoformat(), "time": f"{at:%H:%M:%S}+09:00"} for day, at in edges if day and at)
+    return {"mode": "range", "start": start, "end": end}
+
+
+def parse_time(text: str, *, closing: bool = False) -> time | None:
+    """Return the time of 8, 800, 08:00, ８：００ or 08:00:30; with `closing` also 24:00. None for anything else."""
+    plain = unicodedata.normalize("NFKC", text).strip().replace(" ", "")
+    found = _TYPED.match(plain) if plain.isascii() else None
+    if found is None:
+        return None
+    hour, minute, second = (int(part or 0) for part in found.groups())
+    if closing and (hour, minute, second) == (24, 0, 0):
+        return DAY_END
+    return time(hour, minute, second) if hour < 24 and minute < 60 and second < 60 else None
+
+
+def parse_date(text: str) -> date | None:
+    plain = unicodedata.normalize("NFKC", text).strip().replace("/", "-")
+    try:
+        return date.fromisoformat(plain) if plain.isascii() and _DATE.match(plain) else None
+    except ValueError:
+        return None
+
+
+def sorted_days(days: Iterable[str]) -> tuple[str, ...]:
+    """Return the valid days of a form in the order of a week."""
+    given = set(days)
+    return tuple(day for day in DAYS if day in given)
+
+
+_DAY = 24 * 3600
+Seconds = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A period of one day: `x` and `width` like "33.333%", and its times in words."""
+
+    x: str
+    width: str
+    text: str
+
+
+@dataclass
+class Lane:
+    """One day. `short_name` is shown on the drawing, `name` where there is room."""
+
+    key: str
+    name: str
+    short_name: str
+    bars: list[Bar] = field(default_factory=list)
+
+    @property
+    def is_holiday(self) -> bool:
+        return self.key == HOLIDAY
+
+    @property
+    def text(self) -> str:
+        return _(", ").join(bar.text for bar in self.bars)
+
+
+@dataclass(frozen=True)
+class Week:
+    """A drawn pass. `date_ranges` are periods between dates in words, `not_understood` undescribed parts in words."""
+
+    lanes: list[Lane]
+    sentence: str
+    date_ranges: list[str]
+    not_understood: list[str]
+    effect: str = ""
+
+
+def day_names() -> list[tuple[str, str, str]]:
+    """Return (key, name, short name) of the seven days and holidays."""
+    short = {
+        "Monday": pgettext("short day", "Mon"),
+        "Tuesday": pgettext("short day", "Tue"),
+        "Wednesday": pgettext("short day", "Wed"),
+        "Thursday": pgettext("short day", "Thu"),
+        "Friday": pgettext("short day", "Fri"),
+        "Saturday": pgettext("short day", "Sat"),
+        "Sunday": pgettext("short day", "Sun"),
+        "Holiday": pgettext("short day", "Hol"),
+    }
+    names = {day: phrase_days([day], _) for day in DAYS}
+    return [(day, names[day][:1].upper() + names[day][1:], short[day]) for day in DAYS]
+
+
+def week_of(pass_: Any) -> Week:
+    """Return the drawing of one pass. Parts that are not understood are listed in `not_understood`."""
+    value = normal_pass(pass_)
+    effect = value.get("effect") if isinstance(value, dict) else None
+    schedule = value.get("schedule") if isinstance(value, dict) and effect == "allow" else None
+    items = schedule if isinstance(schedule, list) else []
+    spans = _whole_week() if effect == "allow_all" else _spans(items)
+    lanes = [Lane(key, name, short, _bars(spans[key])) for key, name, short in day_names()]
+    known = effect in ("allow_all", "deny_all") or (effect == "allow" and isinstance(schedule, list))
+    dated = [phrase_schedule([item], _) for item in items if read_range(item)]
+    strange = [phrase_schedule([item], _) for item in items if not read_range(item) and not read_weekly(item)]
+    sentence = phrase_pass(value, _)
+    return Week(
+        lanes,
+        sentence[:1].upper() + sentence[1:],
+        dated,
+        strange if known else [sentence],
+        str(effect or ""),
+    )
+
+
+def union_week(passes: Iterable[Any]) -> Week:
+    """Return one week for several passes: the times at which at least one of them applies."""
+    items: list[Any] = []
+    for value in map(normal_pass, passes):
+        effect = value.get("effect") if isinstance(value, dict) else None
+        if effect == "allow_all":
+            return week_of(value)
+        if effect == "allow" and isinstance(value.get("schedule"), list):
+            items += value["schedule"]
+    return week_of({"effect": "allow", "schedule": items})
+
+
+def _whole_week() -> dict[str, list[Seconds]]:
+    return {day: [(0, _DAY)] for day in DAYS}
+
+
+def _spans(items: list[Any]) -> dict[str, list[Seconds]]:
+    """Return for each day the periods at which any weekly item applies, with adjacent ones joined."""
+    found: dict[str, list[Seconds]] = {day: [] for day in DAYS}
+    for item in items:
+        read = read_weekly(item)
+        if read is None or read[1][1] < read[1][0]:
+            continue
+        days, (opens, closes) = read
+        for day in days:
+            found[day].append((_seconds(opens), _DAY if closes == DAY_END else _seconds(closes)))
+    return {day: _merged(spans) for day, spans in found.items()}
+
+
+def _merged(spans: list[Seconds]) -> list[Seconds]:
+    merged: list[Seconds] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1] + 1:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _bars(spans: list[Seconds]) -> list[Bar]:
+    return [Bar(_percent(start), _percent(max(end - start, 180)), _words(start, end)) for start, end in spans]
+
+
+def _words(start: int, end: int) -> str:
+    closes = DAY_END if end == _DAY else _time(end)
+    return f"{format_time(_time(start))}–{format_time(closes, is_closing=True)}"
+
+
+def _percent(seconds: int) -> str:
+    return f"{seconds / _DAY * 100:.3f}%"
+
+
+def _seconds(at: time) -> int:
+    return at.hour * 3600 + at.minute * 60 + at.second
+
+
+def _time(seconds: int) -> time:
+    return time(seconds // 3600, seconds // 60 % 60, seconds % 60)

@@ -1,1 +1,0 @@
-"""Exports of the log: files of any length, written by a worker and stored for a week."""

@@ -1,1 +1,0 @@
-"""Views of members: the list, a member's page, and credentials."""

@@ -1,0 +1,391 @@
+"""Reports about keys, guests, alerts and staff's actions, and about all of them by day."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+from statistics import median
+from typing import Any
+
+from django.db.models import Count, Max, Min, QuerySet
+from django.db.models.functions import TruncDate
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext, pgettext
+
+from accessapi.overrides import States
+from portal.base.ui.times import TOKYO, local
+from portal.domain.alerts import overdue_keys
+from portal.domain.alerts.models import Alert
+from portal.domain.alerts.words import AlertTexts
+from portal.domain.events import MirrorKind
+from portal.domain.history import gaps
+from portal.domain.history.coverage import load_coverage
+from portal.domain.places.models import Key, KeyBox, KeyState
+from portal.domain.sync.freshness import Freshness, describe_outdated, freshness_of
+from portal.domain.visits.models import Visit
+from portal.reports.content import (
+    CellValue,
+    ReportContent,
+    ReportFigure,
+    ReportTable,
+    TableLine,
+    before_portal_text,
+    completeness,
+    figure_of,
+    is_complete,
+    is_covered,
+    lines_of_table,
+    moment_text,
+    monitored_since,
+    name_guests,
+    number_in,
+    number_of,
+    number_text,
+    period_of_days,
+    period_text,
+    query_log,
+    unmonitored_text,
+)
+from portal.reports.models import Report
+from tenants import sentences
+from tenants.audit_log.queries import acts
+from tenants.connections.words import TITLES
+from tenants.models import current_tenant
+
+_BATCH_SIZE = 1000
+_SMALLEST_STEP = timedelta(microseconds=1)
+_ALERTS_COLUMN = 4  # the column of alerts in the week's table
+_BY_DAY_SQL = """
+SELECT (at AT TIME ZONE 'Asia/Tokyo')::date,
+       count(*) FILTER (WHERE category = ANY(%(used)s) AND member_id <> ''), count(*)
+  FROM {history}
+ WHERE tenant_id = %(tenant)s AND at >= %(since)s AND at < %(until)s AND NOT notified
+ GROUP BY 1
+"""
+# A placeholder for every value of a sentence, including plural counts.
+_PLACEHOLDER = 424242
+
+
+def _duration_text(length: timedelta | float | None) -> str:
+    """Return a duration as text, in hours, minutes and seconds."""
+    if length is None:
+        return ""
+    seconds = int(length.total_seconds() if isinstance(length, timedelta) else length)
+    return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+
+
+# Keys
+
+
+def keys(report: Report) -> ReportContent:
+    """Return all keys with their known location."""
+    words = report.tenant.environment.catalogue.states
+    rows = list(overdue_keys.keys_with_state(by_log=True).order_by("key_box__key_device_name", "unit_no", "pk"))
+    offline = sum(not overdue_keys.is_connected(box, words) for box in KeyBox.objects.all())
+    out = sum(1 for key in rows if key.state == KeyState.OUT)
+    unknown = sum(1 for key in rows if key.state == KeyState.UNKNOWN)
+    columns = [_("Key box"), _("Key"), pgettext("key", "State"), pgettext("key", "Since"), _("With"), _("Known at")]
+    fresh = freshness_of(report.tenant)
+    late = [*describe_outdated(fresh, MirrorKind.KEY_BOXES), *log_gap_text(fresh)]
+    content = ReportContent(
+        title=_("Keys"),
+        about="",
+        period=_("As of %(at)s") % {"at": moment_text(report.until)},
+        sheets=[ReportTable(_("Keys"), columns)],
+        lines=lines_of_table(0, [_key_cells(key, words) for key in rows]),
+        figures=[
+            figure_of(_("Keys out"), out, is_at_least=bool(unknown or late)),
+            figure_of(
+                _("Key box and log disagree"), sum(1 for key in rows if key.differs), is_at_least=bool(unknown or late)
+            ),
+        ],
+        complete=[
+            *_unknown_text(len(rows), unknown, late),
+            *late,
+            *([overdue_keys.offline_text(offline) % {"n": offline}] if offline else []),
+        ],
+        is_partial=bool(unknown or offline or late),
+    )
+    name_guests([key.holder_id for key in rows if key.state == KeyState.OUT and key.holder_id], content)
+    return content
+
+
+def _unknown_text(number: int, unknown: int, late: Sequence[str]) -> list[str]:
+    """Return a note about keys with unknown location; empty if `late` already names what is missing."""
+    if unknown:
+        words = ngettext("%(n)s key: not known where it is.", "%(n)s keys: not known where they are.", unknown)
+        return [words % {"n": unknown}]
+    if late:
+        return []
+    return [_("Known of every key.") if number else _("No keys.")]
+
+
+def log_gap_text(fresh: Freshness) -> list[str]:
+    """Return why the log does not include the present; empty if it does. Reports about the present depend on it."""
+    log = fresh[MirrorKind.HISTORIES]
+    if log.as_of is None:
+        return [_("The activity log is not loaded.")]
+    return [paused] if (paused := gaps.paused_text(log)) else []
+
+
+def _key_cells(key: Key, words: States) -> Sequence[CellValue]:
+    state, since = KeyState(key.state), key.since_seen()[0]
+    with_whom = (key.holder_name or key.holder_id) if state == KeyState.OUT else ""
+    named = key.unit_name or key.unit_no
+    said = overdue_keys.state_of(key, words).word
+    return [str(key.key_box), named, said, moment_text(since), with_whom, moment_text(key.known_at)]
+
+
+# Guests
+
+
+def guests(report: Report) -> ReportContent:
+    """Return the visits of the period, and the number of visits by host."""
+    rows = Visit.objects.filter(use_date_start__gte=report.since, use_date_start__lt=report.until)
+    erased = rows.filter(erased_at__isnull=False).count()
+    kept = rows.filter(erased_at=None).order_by("use_date_start", "pk")
+    begun, late = before_portal_text(report.since), describe_outdated(freshness_of(report.tenant), MirrorKind.GUESTS)
+    unmarked = not is_complete(report.since, report.until)
+    hosts = Counter(kept.exclude(host_name="").values_list("host_name", flat=True))
+    return ReportContent(
+        title=_("Guests"),
+        about="",
+        period=period_text(report.since, report.until),
+        sheets=[
+            ReportTable(
+                _("Visits"),
+                [_("From"), _("To"), pgettext("person", "Name"), _("Company"), _("Host"), _("Arrived"), _("Left")],
+            ),
+            ReportTable(_("By host"), [_("Host"), _("Visits")]),
+        ],
+        lines=_visits(kept, hosts),
+        named_since=kept.aggregate(end=Min("use_date_end"))["end"],
+        figures=[
+            figure_of(_("Visits"), rows.count(), is_at_least=bool(begun or late)),
+            figure_of(
+                _("Arrived"),
+                rows.filter(arrived_at__isnull=False).count(),
+                is_at_least=bool(begun or late) or unmarked,
+            ),
+        ],
+        is_partial=bool(begun or late) or unmarked,
+        complete=[
+            _("Visits entered in this portal; arrivals as the desk and the log noted them."),
+            *begun,
+            *late,
+            *(completeness(report) if unmarked else []),
+            *([_erased_text(erased)] if erased else []),
+        ],
+    )
+
+
+def _erased_text(erased: int) -> str:
+    """Return how many visits have no names any more."""
+    return ngettext(
+        "%(n)s visit without names: they were deleted after their time.",
+        "%(n)s visits without names: they were deleted after their time.",
+        erased,
+    ) % {"n": erased}
+
+
+def _visits(rows: QuerySet[Visit], hosts: Counter[str]) -> Iterator[TableLine]:
+    for visit in rows.iterator(chunk_size=_BATCH_SIZE):
+        times = [moment_text(visit.use_date_start), moment_text(visit.use_date_end)]
+        who = [visit.guest_name, visit.company, visit.host_name]
+        yield 0, [*times, *who, moment_text(visit.arrived_at), moment_text(visit.left_at)]
+    for host, count in sorted(hosts.items(), key=lambda each: (-each[1], each[0])):
+        yield 1, [host, count]
+
+
+# Alerts
+
+
+def alerts(report: Report) -> ReportContent:
+    """Return the alerts of the period by kind, with the times until they were assigned and closed."""
+    rows = list(
+        Alert.objects.filter(began_at__gte=report.since, began_at__lt=report.until)
+        .select_related("taken_by", "closed_by")
+        .order_by("began_at", "pk")
+    )
+    taken = [(row.taken_at - row.began_at).total_seconds() for row in rows if row.taken_at]
+    doubt = unmonitored_text(report.since, report.until)
+    is_partial = bool(doubt) or not is_complete(report.since, report.until)
+    by_kind: dict[str, list[Alert]] = defaultdict(list)
+    said = AlertTexts(None, {})
+    for row in rows:
+        by_kind[said.title(row)].append(row)
+    kinds = [pgettext("alert", "Kind"), _("Alerts"), _("Taken"), _("Time to take, median"), _("Longest"), _("Open")]
+    each = [_("Began"), pgettext("alert", "Kind"), _("Door"), _("Taken by"), _("After"), _("Closed by"), _("Ended")]
+    return ReportContent(
+        title=_("Alerts"),
+        about="",
+        period=period_text(report.since, report.until),
+        sheets=[ReportTable(_("By kind"), kinds), ReportTable(_("All alerts"), each)],
+        lines=_alerts(by_kind, rows, said),
+        figures=[
+            figure_of(_("Alerts"), len(rows), is_at_least=is_partial),
+            figure_of(_("Taken"), len(taken)),
+            figure_of(_("Never taken"), len(rows) - len(taken)),
+        ],
+        complete=[_("Alerts by the rules that were on."), *doubt, *completeness(report)],
+        is_partial=is_partial,
+    )
+
+
+def _alerts(by_kind: dict[str, list[Alert]], rows: list[Alert], said: AlertTexts) -> Iterator[TableLine]:
+    for title, some in sorted(by_kind.items(), key=lambda each: (-len(each[1]), each[0])):
+        waits = [(row.taken_at - row.began_at).total_seconds() for row in some if row.taken_at]
+        times = [_duration_text(median(waits)), _duration_text(max(waits))] if waits else ["", ""]
+        yield 0, [title, len(some), len(waits), *times, sum(1 for row in some if row.closed_at is None)]
+    for row in rows:
+        taken = row.taken_at - row.began_at if row.taken_at else None
+        who = [str(row.taken_by or ""), _duration_text(taken), str(row.closed_by or "")]
+        yield 1, [moment_text(row.began_at), said.title(row), said.place(row), *who, moment_text(row.ended_at)]
+
+
+# Staff
+
+
+def staff(report: Report) -> ReportContent:
+    """Return the number of actions of each person, from the audit log."""
+    rows = acts().filter(act_at__gte=report.since, act_at__lt=report.until, by__isnull=False).order_by()
+    by = rows.values_list("by__name", "by__email", "action")
+    found = by.annotate(n=Count("pk"), support=Count("support_session"), last=Max("at"))
+    told = sorted(found, key=lambda row: (row[0] or row[1], -row[3], row[2]))
+    columns = [
+        pgettext("person", "Name"),
+        _("E-mail"),
+        _("Action"),
+        pgettext("count", "Times"),
+        _("In support sessions"),
+        _("Last"),
+    ]
+    return ReportContent(
+        title=_("Staff’s actions"),
+        about="",
+        period=period_text(report.since, report.until),
+        sheets=[ReportTable(_("By person and action"), columns)],
+        lines=lines_of_table(
+            0,
+            [
+                [name or email, email, _action_text(action), n, support, moment_text(last)]
+                for name, email, action, n, support, last in told
+            ],
+        ),
+        figures=[
+            figure_of(pgettext("report", "People"), len({row[1] for row in told})),
+            figure_of(_("Actions"), sum(row[3] for row in told)),
+            figure_of(_("In support sessions"), sum(row[4] for row in told)),
+        ],
+        complete=[_("Audit log of this portal, support staff included."), *before_portal_text(report.since)],
+        is_partial=bool(before_portal_text(report.since)),
+    )
+
+
+def _action_text(action: str) -> str:
+    """Return an action as text, without the values of its sentence. Unknown codes are returned unchanged."""
+    if action in TITLES:
+        return str(TITLES[action])
+    if action not in sentences.TEXTS:
+        return action
+    said = str(sentences.TEXTS[action] % defaultdict(lambda: _PLACEHOLDER)).replace(str(_PLACEHOLDER), "…")
+    return re.split(r"[:：]\s*…", said)[0]
+
+
+# The week
+
+
+def _at_least_or(n: int, unknown: str) -> str:
+    """Return "at least n", or `unknown` if n is 0."""
+    return number_text(n, is_at_least=True) if n else unknown
+
+
+@dataclass(frozen=True)
+class _DailyNumbers:
+    """Numbers for each day: entries, records, guests, alerts, staff's actions.
+
+    Uncertain numbers are texts: the log and alerts on days with gaps in the log, alerts before monitoring began, and
+    guests and actions before the tenant was created.
+    """
+
+    since: datetime
+    until: datetime
+
+    @cached_property
+    def rows(self) -> list[Sequence[CellValue]]:
+        log = {day: (used, records) for day, used, records in query_log(_BY_DAY_SQL, self.since, self.until)}
+        guests = self._count(Visit.objects.filter(arrived_at__isnull=False), "arrived_at")
+        alerts = self._count(Alert.objects.all(), "began_at")
+        staff = self._count(acts().filter(by__isnull=False), "act_at")
+        known, watched, begun = load_coverage(), monitored_since(), current_tenant().created_at
+        found: list[Sequence[CellValue]] = []
+        day, end = local(self.since).date(), local(self.until - _SMALLEST_STEP).date()
+        while day <= end:
+            since, until = period_of_days(day, day)
+            whole = is_covered(known, max(since, self.since), min(until, self.until))
+            of_log = [each if whole else _at_least_or(each, _("not loaded")) for each in log.get(day, (0, 0))]
+            came = number_of(guests[day], is_at_least=not whole)  # arrivals are also set by the log
+            own = [
+                told if since >= begun else _at_least_or(each, _("not recorded"))
+                for told, each in ((came, guests[day]), (staff[day], staff[day]))
+            ]
+            if watched is None or watched >= until:
+                seen: CellValue = _at_least_or(alerts[day], _("not monitored"))
+            else:
+                seen = number_of(alerts[day], is_at_least=not whole or watched > since)
+            found.append([day.isoformat(), *of_log, own[0], seen, own[1]])
+            day += timedelta(days=1)
+        return found
+
+    def sum_of(self, column: int) -> int:
+        return sum(number_in(row[column]) or 0 for row in self.rows)
+
+    def is_doubtful(self, column: int) -> bool:
+        """Check whether a column may have more than its sum, because a day is uncertain."""
+        return any(not isinstance(row[column], int) for row in self.rows)
+
+    def _count(self, rows: Any, name: str) -> Counter[Any]:
+        wanted = {f"{name}__gte": self.since, f"{name}__lt": self.until}
+        found = rows.filter(**wanted).annotate(day=TruncDate(name, tzinfo=TOKYO)).order_by()
+        return Counter(dict(found.values_list("day").annotate(n=Count("pk"))))
+
+
+def week_at_a_glance(report: Report) -> ReportContent:
+    """Return the numbers of each day, and their sums compared with the period before."""
+    now, before = (
+        _DailyNumbers(report.since, report.until),
+        _DailyNumbers(report.since - (report.until - report.since), report.since),
+    )
+    columns = [
+        _("Day"),
+        pgettext("log", "Entries"),
+        _("Records"),
+        _("Guests arrived"),
+        _("Alerts"),
+        _("Staff’s actions"),
+    ]
+    return ReportContent(
+        title=_("Week at a glance"),
+        about="",
+        period=period_text(report.since, report.until),
+        sheets=[ReportTable(_("Day by day"), columns, drawn=1)],
+        lines=lines_of_table(0, now.rows),
+        figures=[_figure_with_comparison(columns[place], place, now, before) for place in (1, 3, _ALERTS_COLUMN, 5)],
+        is_partial=any(now.is_doubtful(place) for place in range(1, len(columns))),
+        complete=[
+            *completeness(report),
+            *unmonitored_text(report.since, report.until),
+            *before_portal_text(report.since),
+        ],
+    )
+
+
+def _figure_with_comparison(label: str, column: int, now: _DailyNumbers, before: _DailyNumbers) -> ReportFigure:
+    """Return the sum of a column, compared with the period before if that is known."""
+    sums = [days.sum_of(column) for days in (now, before)]
+    doubts = [days.is_doubtful(column) for days in (now, before)]
+    told = [number_text(n, is_at_least=doubt) for n, doubt in zip(sums, doubts, strict=True)]
+    is_told = sums[1] or not doubts[1]
+    return ReportFigure(label, told[0], _("Time before: %(n)s") % {"n": told[1]} if is_told else "")

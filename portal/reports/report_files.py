@@ -1,0 +1,230 @@
+"""Write a report as PDF and as workbook."""
+
+import tempfile
+from collections.abc import Iterable, Sequence
+from typing import Any, BinaryIO
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from fpdf import FPDF
+from fpdf.enums import TableBordersLayout, TableCellFillMode
+from fpdf.fonts import FontFace
+from openpyxl import Workbook
+
+from portal.base.files import fonts
+from portal.base.files.writing import text_cell
+from portal.reports.content import CellValue, ReportHead, ReportTable, TableLine, number_in
+
+# The most lines of a table in the PDF: about 600 lines take a second. The workbook has all lines.
+MAX_PDF_LINES = 5000
+# The most narrow characters of a page's head, which is two lines.
+_MAX_BRIEF = 320
+# The most bars: more would be too close together to be read.
+MAX_BARS = 31
+_INK, _GREY, _BAR, _LINE, _PALE, _WHITE = 20, 95, 150, 200, 246, 255
+_MARGIN, _SIZE, _CHART_HEIGHT = 12.0, 8.0, 28.0
+
+
+class _ReportPdf(FPDF):
+    """A PDF in A4 landscape with the same head and foot on every page."""
+
+    def __init__(self, head: ReportHead, tenant: str, made: str) -> None:
+        super().__init__(orientation="L", unit="mm", format="A4")
+        self._head, self._tenant, self._made = head, tenant, made
+        self.set_margin(_MARGIN)
+        self.set_auto_page_break(True, margin=_MARGIN + 8)
+        fonts.add_font(self)
+        self.set_font(fonts.FONT_FAMILY, size=_SIZE)
+        self.set_draw_color(_LINE)
+        self.set_line_width(0.1)
+
+    def header(self) -> None:
+        self.set_text_color(_GREY)
+        self.set_font(fonts.FONT_FAMILY, size=_SIZE)
+        told = " · ".join(filter(None, [self._tenant, self._head.title, self._head.about, self._head.period]))
+        self.multi_cell(0, 4.5, told, new_x="LMARGIN", new_y="NEXT")
+        self.multi_cell(0, 4.5, " · ".join(_shortened(self._head.complete)), new_x="LMARGIN", new_y="NEXT")
+        self.ln(2)
+        self.set_text_color(_INK)
+
+    def footer(self) -> None:
+        self.set_y(-_MARGIN)
+        self.set_text_color(_GREY)
+        self.set_font(fonts.FONT_FAMILY, size=_SIZE)
+        self.cell(0, 4, self._made)
+        self.set_x(_MARGIN)
+        self.cell(0, 4, f"{self.page_no()} / {{nb}}", align="R")
+        self.set_text_color(_INK)
+
+
+def draw_pdf(head: ReportHead, lines: Iterable[TableLine], *, tenant: str, made: str) -> bytes:
+    """Return the PDF. `made` is the text about its creation time."""
+    pdf = _ReportPdf(head, tenant, made)
+    pdf.set_title(f"{head.title} {head.period}")
+    pdf.add_page()
+    _draw_first_page(pdf, head)
+    waiting = lines_by_table(lines, len(head.sheets), MAX_PDF_LINES)
+    for sheet, (rows, left) in zip(head.sheets, waiting, strict=True):
+        pdf.ln(3)
+        pdf.set_font(fonts.FONT_FAMILY, size=11)
+        pdf.cell(0, 7, sheet.title, new_x="LMARGIN", new_y="NEXT")
+        pdf.set_font(fonts.FONT_FAMILY, size=_SIZE)
+        if sheet.note:
+            pdf.multi_cell(0, 5, sheet.note, new_x="LMARGIN", new_y="NEXT")
+        if sheet.drawn and 0 < len(rows) <= MAX_BARS:
+            _draw_bars(pdf, [(str(cells[0]), cells[sheet.drawn]) for cells in rows])
+        _draw_table(pdf, sheet.columns, rows)
+        if left:
+            said = ngettext("%(n)s more line is in the workbook.", "%(n)s more lines are in the workbook.", left)
+            pdf.cell(0, 7, said % {"n": f"{left:,}"}, new_x="LMARGIN", new_y="NEXT")
+    return bytes(pdf.output())
+
+
+def _shortened(sentences: Sequence[str]) -> list[str]:
+    """Return the completeness in two lines at most. What does not fit is counted; the first page has all of it."""
+    told: list[str] = []
+    length = 0
+    for sentence in sentences:
+        length += _text_width(sentence)
+        if told and length > _MAX_BRIEF:
+            more = len(sentences) - len(told)
+            return [*told, _("%(n)s more: page 1.") % {"n": more}]
+        told.append(sentence)
+    return told
+
+
+def _draw_first_page(pdf: _ReportPdf, head: ReportHead) -> None:
+    """Draw the title and the headline figures, side by side."""
+    pdf.set_font(fonts.FONT_FAMILY, size=16)
+    pdf.multi_cell(0, 8, " ".join(filter(None, [head.title, head.about])), new_x="LMARGIN", new_y="NEXT")
+    pdf.ln(1)
+    width = pdf.epw / max(len(head.figures), 4)
+    for texts, size, height, colour in (
+        ([each.label for each in head.figures], _SIZE, 4.5, _GREY),
+        ([each.value for each in head.figures], 14, 7, _INK),
+        ([each.beside for each in head.figures], _SIZE, 4.5, _GREY),
+    ):
+        if any(texts):
+            pdf.set_font(fonts.FONT_FAMILY, size=size)
+            pdf.set_text_color(colour)
+            for text in texts:
+                pdf.cell(width, height, text)
+            pdf.ln(height)
+    pdf.set_font(fonts.FONT_FAMILY, size=_SIZE)
+    pdf.set_text_color(_INK)
+    if _shortened(head.complete) != list(head.complete):
+        pdf.ln(2)
+        pdf.multi_cell(0, 4.5, " · ".join(head.complete), new_x="LMARGIN", new_y="NEXT")
+
+
+def _draw_bars(pdf: _ReportPdf, drawn: Sequence[tuple[str, CellValue]]) -> None:
+    """Draw the numbers of days as bars above the days, scaled to the highest. Unknown numbers are written as text."""
+    amounts = [number_in(cell) or 0 for _day, cell in drawn]
+    top, left, width, most = pdf.get_y() + 4, pdf.l_margin, pdf.epw / len(drawn), max([*amounts, 1])
+    pdf.set_fill_color(_BAR)
+    for place, ((day, cell), number) in enumerate(zip(drawn, amounts, strict=True)):
+        height = _CHART_HEIGHT * number / most
+        pdf.rect(left + width * (place + 0.2), top + _CHART_HEIGHT - height, width * 0.6, height, style="F")
+        pdf.set_xy(left + width * place, top + _CHART_HEIGHT - height - 4)
+        pdf.cell(width, 4, _cell_text(cell), align="C")
+        pdf.set_xy(left + width * place, top + _CHART_HEIGHT)
+        pdf.cell(width, 4, day[-5:], align="C")
+    pdf.set_fill_color(_WHITE)
+    pdf.set_xy(left, top + _CHART_HEIGHT + 6)
+
+
+def _cell_text(cell: CellValue) -> str:
+    return f"{cell:,}" if isinstance(cell, int) else cell
+
+
+def lines_by_table(lines: Iterable[TableLine], sheets: int, limit: int) -> list[tuple[list[Sequence[CellValue]], int]]:
+    """Return the lines to draw for each table, and how many are left out."""
+    drawn: list[list[Sequence[CellValue]]] = [[] for _number in range(sheets)]
+    left = [0] * sheets
+    for number, cells in lines:
+        if len(drawn[number]) < limit:
+            drawn[number].append(cells)
+        else:
+            left[number] += 1
+    return list(zip(drawn, left, strict=True))
+
+
+def _draw_table(pdf: _ReportPdf, columns: Sequence[str], rows: Sequence[Sequence[CellValue]]) -> None:
+    if not rows:
+        pdf.cell(0, 7, _("Nothing in the loaded data"), new_x="LMARGIN", new_y="NEXT")
+        return
+    numbers = numeric_columns(len(columns), rows)
+    with pdf.table(
+        borders_layout=TableBordersLayout.HORIZONTAL_LINES,
+        cell_fill_color=_PALE,
+        cell_fill_mode=TableCellFillMode.ROWS,
+        col_widths=_widths(columns, rows),
+        text_align=["RIGHT" if number else "LEFT" for number in numbers],
+        line_height=4.5,
+        padding=0.6,
+        headings_style=FontFace(),  # there is no bold font
+    ) as table:
+        for cells in [columns, *rows]:
+            table.row([_cell_text(cell) for cell in cells])
+
+
+def numeric_columns(columns: int, rows: Sequence[Sequence[CellValue]]) -> list[bool]:
+    """Return for each column whether at least one line has a number in it."""
+    return [any(isinstance(row[place], int) for row in rows) for place in range(columns)]
+
+
+def _widths(columns: Sequence[str], rows: Sequence[Sequence[CellValue]]) -> list[int]:
+    """Return the relative widths of the columns, by the longest of the first lines. Wide characters count twice."""
+    some = [columns, *rows[:200]]
+    found = [max(_text_width(str(cells[place])) for cells in some) for place in range(len(columns))]
+    return [min(max(each, 6), 45) for each in found]
+
+
+def _text_width(text: str) -> int:
+    return sum(2 if character > "\u2e7f" else 1 for character in text)
+
+
+# The most lines of a sheet in this file format; further lines go to another sheet.
+MAX_SHEET_LINES = 1_000_000
+_MAX_TITLE = 31
+
+
+def write_workbook(head: ReportHead, lines: Iterable[TableLine], *, tenant: str, made: str) -> BinaryIO:
+    """Return the workbook as a file. It is written line by line."""
+    book = Workbook(write_only=True)
+    about = book.create_sheet(_("About"))
+    for told in _about_rows(head, tenant, made):
+        about.append([text_cell(about, text) for text in told])
+    begun = [_add_sheet(book, table.title, table) for table in head.sheets]
+    counts = [0] * len(begun)
+    for number, cells in lines:
+        counts[number] += 1
+        if counts[number] % MAX_SHEET_LINES == 0:
+            table = head.sheets[number]
+            begun[number] = _add_sheet(book, f"{table.title} {counts[number] // MAX_SHEET_LINES + 1}", table)
+        begun[number].append([text_cell(begun[number], cell) for cell in cells])
+    target: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115 - closed by the caller
+    book.save(target)
+    target.seek(0)
+    return target
+
+
+def _add_sheet(book: Workbook, title: str, table: ReportTable) -> Any:
+    """Return a new sheet with the headings of a table."""
+    sheet = book.create_sheet(title[:_MAX_TITLE])
+    sheet.append([text_cell(sheet, text) for text in table.columns])
+    return sheet
+
+
+def _about_rows(head: ReportHead, tenant: str, made: str) -> Iterable[list[str]]:
+    yield [tenant]
+    yield [head.title, head.about]
+    yield [head.period]
+    for sentence in head.complete:
+        yield [sentence]
+    for figure in head.figures:
+        yield [figure.label, figure.value, figure.beside]
+    for sheet in head.sheets:
+        if sheet.note:
+            yield [sheet.title, sheet.note]
+    yield [made]

@@ -1,1 +1,0 @@
-"""Views of rights: the editor, comparing and copying, and templates."""
