@@ -64,7 +64,8 @@ FIELDS = (
     ),
     SheetColumn(("Preset", "プリセット"), "template, type, 種別, テンプレート, 区分", ("", ""), "preset", _("Preset")),
     SheetColumn(
-        ("Remarks", "備考"), "remark, note, notes, comment, メモ, 連絡事項", ("", ""), "remarks", guest_fields.REMARKS.label,
+        ("Remarks", "備考"), "remark, note, notes, comment, メモ, 連絡事項", ("", ""), "remarks",
+        guest_fields.REMARKS.label,
     ),
 )  # fmt: skip
 BY_NAME = {field.name: field for field in FIELDS}
