@@ -1,4 +1,4 @@
-"""`{% load log %}`: tags and filters for log records on other pages."""
+"""`{% load history %}`: tags and filters for log records on other pages."""
 
 from typing import Any
 

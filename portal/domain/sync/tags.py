@@ -1,4 +1,4 @@
-"""Template tags for why data is not available (`{% load mirror %}`)."""
+"""Template tags for why data is not available (`{% load sync %}`)."""
 
 from django import template
 from django.template.context import Context
