@@ -120,7 +120,7 @@ CHANGES = 10
 
 @dataclass(frozen=True)
 class AreaDoor:
-    """A door of an area. `side` as in `door_areas.DoorArea`; `door` is None if it is not in the list of doors."""
+    """A door of an area. `side` as in `places.queries.DoorArea`; `door` is None if it is not in the list of doors."""
 
     device_id: str
     side: str

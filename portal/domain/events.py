@@ -1,4 +1,9 @@
-"""The kinds of data that are read from the service, and listeners for new readings of them."""
+"""The kinds of data that are read from the service, and listeners that are called when a reading is stored.
+
+Listeners are called inside the transaction that stores the reading. When a listener raises an error, only its own
+changes are undone and the error is logged; the reading is kept. So a listener must be able to catch up from the tables
+at the next reading.
+"""
 
 from collections import defaultdict
 from collections.abc import Callable
@@ -27,7 +32,7 @@ class MirrorKind(TextChoices):
 
 
 # Groups come first, because the list of members shows their names. Histories come last, because their first reading
-# waits for everything else; later readings do not (`tasks.py`).
+# waits for everything else; later readings do not (`sync/tasks.py`).
 SYNCED_KINDS = (
     MirrorKind.GROUPS,
     MirrorKind.MEMBERS,

@@ -155,7 +155,7 @@ def test_what_the_log_dates_otherwise_than_its_notification_is_in_the_file_once(
     first, second = (timezone.now() - timedelta(minutes=ago, seconds=30) for ago in NOW_AND_THEN[way])
     with tenant_scope(place.tenant):
         insert_records([record(first, history_id="told")._replace(notified=True)])
-    job, read, turns = asked(place, manager), exports.log_search.load_records, itertools.count()
+    job, read, turns = asked(place, manager), exports.search.load_records, itertools.count()
 
     def dated_again(*_):
         insert_records([record(second, history_id="told", content="read")])
@@ -165,7 +165,7 @@ def test_what_the_log_dates_otherwise_than_its_notification_is_in_the_file_once(
             dated_again()
         return read(keys)
 
-    monkeypatch.setattr(exports.log_search, "load_records", meanwhile)
+    monkeypatch.setattr(exports.search, "load_records", meanwhile)
     with tenant_scope(place.tenant):
         if when == "before the first part":
             dated_again()

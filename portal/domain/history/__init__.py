@@ -1,1 +1,1 @@
-"""Parts of the activity log that several apps share."""
+"""The activity log: its tables, reading and search, what is missing from it, and its lists and filters for pages."""

@@ -1,4 +1,9 @@
-"""The times for which the activity log is complete, its gaps, and what is to be read again."""
+"""The times for which the activity log is complete, the reasons for its gaps, and what is to be read again.
+
+An older day is read on request, because it costs calls. Spans are read again when a device reported records late; each
+takes one or two calls, since its known records fit on one page. `reading.py` reads both, and stores its progress in the
+memory of the log's state.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

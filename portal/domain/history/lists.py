@@ -1,4 +1,8 @@
-"""The list of log records, and the newest records on pages of people, doors and areas."""
+"""The list of log records, and the newest records of a person, a door or an area for their pages.
+
+The list is filtered, ordered and paged with the search rows of `search.py`. Templates draw the newest records with
+`{% happened … %}`, and an open page polls for updates.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

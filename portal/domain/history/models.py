@@ -1,4 +1,4 @@
-"""The records of the log and their search rows. Both tables are partitioned by month (`mirror/log_partitions.py`)."""
+"""The records of the log and their search rows. Both tables are partitioned by month (`partitions.py`)."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
@@ -80,7 +80,7 @@ class History(TenantModel):
 class HistorySearch(models.Model):
     """The search row of a record: its moment and keyed hashes of its text, nothing readable.
 
-    Not a TenantModel and without row security, for the same reason as MemberSearch. Only `mirror/log_search.py` uses
+    Not a TenantModel and without row security, for the same reason as MemberSearch. Only `search.py` uses
     it; people see the record itself, which is under row security.
     """
 
@@ -101,9 +101,9 @@ class HistorySearch(models.Model):
 
 
 class HistoryDay(TenantModel):
-    """An older day of the log that a person requested (`mirror/coverage.py`).
+    """An older day of the log that a person requested (`coverage.py`).
 
-    It waits until it has `read_at` or `reason`, the word in `mirror/failure_reasons.py` for the service's refusal.
+    It waits until it has `read_at` or `reason`, the word in `sync/failure_reasons.py` for the service's refusal.
     """
 
     day = models.DateField()

@@ -5,7 +5,7 @@ the log's state, so that the next worker continues where the last one stopped.
 
 - `read_new`: new records, starting shortly before the newest known one. The log is complete up to `MirrorState.as_of`,
   which moves with every page.
-- `read_notified`: the moments of late records that notifications reported (`late_records.py`).
+- `read_notified`: the moments of late records that notifications reported (`coverage.py`).
 - `read_late`: the last hours or days again, from time to time. A device that was offline reports its records later,
   with their original times, which `read_new` has passed by then. If the last hours fit on one page, `read_new` starts
   that early instead, to save a call.

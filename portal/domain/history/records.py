@@ -1,4 +1,10 @@
-"""The fields of log records that are requested, and how records are converted and inserted."""
+"""Request log records with the fields that the portal needs, convert them to columns without secrets, and insert them.
+
+The specification does not say which names the parameter `fields` of operation 23 accepts. The portal requests the
+fields that its environment configures, and the default if the service refuses them. It requests them again a day later.
+
+Malformed values of single fields never raise an error.
+"""
 
 import json
 from collections.abc import Callable, Iterable, Sequence

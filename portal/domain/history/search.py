@@ -1,7 +1,7 @@
 """Search log records by text, person, device and category, fast for logs of any length.
 
 With row security, PostgreSQL uses no index for array operators on the record's own row, because they are not leakproof
-(as in `member_search.py`). So each record has a row in `HistorySearch` with keyed hashes: of the person, the device,
+(as in `people/queries.py`). So each record has a row in `HistorySearch` with keyed hashes: of the person, the device,
 the category, the status, and every pair of characters of its text. Lists are filtered, sorted and paged there. The
 records of a page are then read under row security.
 """

@@ -33,7 +33,7 @@ def visible_records(access: Access) -> QuerySet[History]:
 
 
 def visible_search_rows(access: Access) -> QuerySet[HistorySearch]:
-    """Return the search rows of these records (`mirror/log_search.py`), the newest first, for lists of any length."""
+    """Return the search rows of these records (`search.py`), the newest first, for lists of any length."""
     begin = visible_since(access)
     if not may_view_log(access):
         return search.search_rows().none()

@@ -1,4 +1,8 @@
-"""The base classes for descriptions of the service's fields, and functions for single values."""
+"""The base classes for descriptions of the service's fields, and functions that read, mask and hash single values.
+
+A value has two forms. The written value is the one in the API's request bodies; forms, imports and previews compare it.
+The other form is the values of the table's columns.
+"""
 
 import hashlib
 import json

@@ -128,7 +128,7 @@ class MemberSearch(models.Model):
 
     Not a TenantModel and without row security on purpose. With row security, PostgreSQL would not use the GIN index,
     because array operators are not leakproof. Every hash depends on the tenant, so a search in another tenant finds
-    nothing, and the table shows only numbers. `member_search.py`, `member_swap.py` and `local_writes.py` use it.
+    nothing, and the table shows only numbers. `queries.py`, and `swapping.py` and `local_writes.py` of sync use it.
     Searches return the member's own row, under row security. See docs/decisions/0002-search-table-of-keyed-hashes.md.
     """
 

@@ -1,4 +1,9 @@
-"""Queries for members with their filters, for groups and guests, and the search for members."""
+"""Queries for members with their filters, for groups and guests, and the search for members.
+
+The search finds parts of a name, a code, or a card's whole number. With row security, PostgreSQL uses no index for
+array or LIKE operators on the member's own row, because they are not leakproof. So the index is on a table of keyed
+hashes (`models.MemberSearch`), which returns candidates. The member's row is then checked under row security.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

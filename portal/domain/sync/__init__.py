@@ -1,1 +1,1 @@
-"""The local copy of the service's data, for searching: sync, freshness, single reads and the portal's own writes."""
+"""Reading the service's data into the tables: schedule, lists, single reads, freshness, and the portal's own writes."""

@@ -1,4 +1,8 @@
-"""Store our own successful writes and single reads; they win over lists whose reading began earlier."""
+"""Store our own successful writes and single reads of members, groups and guests in the mirror.
+
+They win over a list whose reading began earlier. Called by the code that records the outcome of an intent, inside the
+same transaction.
+"""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta

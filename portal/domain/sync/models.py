@@ -23,7 +23,7 @@ class MirrorState(TenantModel):
     - `as_of`: when the reading of the last complete list began.
     - `due_at`: when to read next. A timer starts a task for kinds that are due and not leased; `rung_at` is when.
     - `lease`: the token of the worker that may write. A worker whose token is no longer here must stop.
-    - `every`: seconds between two readings if notifications report changes; null for `kinds.READ_INTERVALS`.
+    - `every`: seconds between two readings if notifications report changes; null for `events.READ_INTERVALS`.
     - `awaited`: a person, a notification or an import waits for the next reading.
     - `late`: spans of the log with records that devices reported late, [since, until] each, to be read next.
     """

@@ -1,4 +1,13 @@
-"""The schedule of readings: due times, requests, leases of workers, and limits on API calls."""
+"""The schedule of readings: due times, requests by pages, leases of workers, and the limits on API calls for sync.
+
+Due times are in MirrorState, and a timer starts due readings. With a lease, one worker at a time reads a kind of a
+tenant. A lease is claimed by one UPDATE and expires when its worker crashes. A worker that was only slow finds that its
+token has changed and stops, because `renew` is called in every transaction that writes.
+
+Sync may use a quarter of the hour's calls (`budget.priorities`). As these run out, background reads stop first, then
+long lists. The rest is for readings of one call: small lists and first pages. The log, and a list that a person waits
+for, have priority and may use all free calls.
+"""
 
 import random
 import uuid

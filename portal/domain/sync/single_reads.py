@@ -1,4 +1,12 @@
-"""Read single members, guests, the tenant and devices, for pages or with unused calls."""
+"""Read one member, guest, tenant or device from the service for a page, or with unused calls in the background.
+
+Requests for the same data at the same moment share one call, also across processes. The first one inserts a row and
+makes the call. The others wait for its response, which is stored encrypted for some seconds. When the first one fails,
+the next makes a call: errors are not shared.
+
+The sync worker loads members' permissions, and guests' use periods that the list lacks, one at a time. It uses only a
+part of the calls that are reserved for sync, and stops earlier while people or jobs need the hour's calls.
+"""
 
 import hashlib
 import json

@@ -1,4 +1,13 @@
-"""Write complete readings of members and guests to their tables, in one transaction each."""
+"""Write complete readings of members and guests to their tables, in one transaction each.
+
+The SQL statements delete rows that the list lacks, write new and changed rows, and leave all others. A row that our own
+write or single read updated after the run began is not changed. Members' names and sealed secrets pass through
+temporary tables, which only this connection sees and which the transaction drops.
+
+For guests (operation 19), the specification does not say which names the parameter `fields` accepts. So the portal
+requests all fields that it needs, fewer when the service refuses them, and finally the default. A column is only
+updated if the reading contains it, so that a service that ignores the parameter does not clear dates.
+"""
 
 import json
 import zlib

@@ -273,7 +273,7 @@ class Listing:
     def search_pieces(self) -> Any:
         """Return what the rows of a fixed list depend on besides the tenant; None if more than that.
 
-        It is a `mirror.member_search.SearchPieces` with `are_long` and `values`, both empty without a search text.
+        It is a `people.queries.SearchPieces` with `are_long` and `values`, both empty without a search text.
         """
         return None
 
