@@ -54,7 +54,7 @@ def started(desk, count=4):
 def sent(job):
     """Return the first request, recorded and not sent yet. A read that failed on a slow machine is repeated."""
     for _ in range(30):
-        jobs.advancing.advance_job(job.pk)
+        jobs.tasks.advance_job(job.pk)
         if part := Part.objects.filter(job=job).first():
             return part
         Job.objects.filter(pk=job.pk).update(blocked_until=None)
@@ -145,7 +145,7 @@ def test_two_jobs_never_have_one_member_under_way_at_once(desk):
     one, two = started(desk, 2), started(desk, 2)
     sent(one)
     for _ in range(2):
-        jobs.advancing.advance_job(two.pk)
+        jobs.tasks.advance_job(two.pk)
     assert Part.objects.filter(job=one).count() == 1
     assert Part.objects.filter(job=two).count() == 0
     jobs.run(one)
@@ -170,7 +170,7 @@ def test_two_workers_that_look_at_the_same_moment_send_one_after_the_other(desk,
 
     def beside():
         with desk.scope():
-            jobs.advancing.advance_job(two.pk)
+            jobs.tasks.advance_job(two.pk)
         connections.close_all()
 
     def slow(job, rows):

@@ -178,7 +178,6 @@ def passed(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     seconds = [1000.0]
     own = SimpleNamespace(monotonic=lambda: seconds[0])
     monkeypatch.setattr(beat, "time", own)
-    monkeypatch.setattr(beat, "time", own)
     return seconds
 
 

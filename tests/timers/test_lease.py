@@ -57,7 +57,6 @@ def seconds(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     passed = [1000.0]
     own = SimpleNamespace(monotonic=lambda: passed[0])
     monkeypatch.setattr(beat, "time", own)
-    monkeypatch.setattr(beat, "time", own)
     return passed
 
 
