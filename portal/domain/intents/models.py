@@ -178,7 +178,7 @@ class Intent(TenantModel):
 class Enclosure(TenantModel):
     """The image that an intent sends as its body, in a separate table so that lists do not load it.
 
-    It is stored encrypted until the intent was sent (`applying.apply_transition`), and is never sent or shown
+    It is stored encrypted until the intent was sent (`transitions.apply_transition`), and is never sent or shown
     afterwards.
     """
 
