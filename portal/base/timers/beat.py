@@ -1,4 +1,14 @@
-"""The clock: it starts the tasks of timers with due rows, while it holds the lease."""
+"""The clock: it starts the tasks of timers with due rows, while it holds the lease.
+
+An unneeded message costs a hundred times as much as the query for due rows. Celery's own loop is not used for timers,
+because it wakes early and polls until the moment has come. All timers that are due together are one prepared statement.
+While the database does not answer, no tasks start, because all work is stored in it.
+
+Any number of clocks run. The one with the lease starts tasks, the others check each second whether it is free. The
+lease is stored in the database and renewed each second by the database's time. It is free if it was released, if its
+holder's session has ended (`tenants/session_locks.py`), or LEASE_SECONDS after the last renewal. In a restored database
+no clock gets it until the database was marked (`portal/base/restore`).
+"""
 
 import contextlib
 import os

@@ -1,4 +1,8 @@
-"""Celery: its configuration, tasks with a delivery promise, their queue, and the broker."""
+"""Celery: its configuration, tasks with a delivery promise, their queue, and the broker.
+
+Four queues by urgency, JSON only, one message at a time. Redis only wakes workers. Messages carry ids only: all data of
+a task is in PostgreSQL. If the broker loses a message, a timer (`portal.base.timers`) finds the row and sends it again.
+"""
 
 import threading
 import time

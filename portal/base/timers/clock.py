@@ -1,4 +1,10 @@
-"""The database's clock, which all processes share, and pauses that one setting scales."""
+"""The database's clock, which all processes share, and pauses that one setting scales.
+
+`Now()` is constant within a transaction; `ClockTime()` is not.
+
+Scale only waits without any guarantee. Deadlines, claims and leases must not be scaled: something could be sent late or
+twice.
+"""
 
 from datetime import datetime, timedelta
 

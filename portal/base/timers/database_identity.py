@@ -1,4 +1,13 @@
-"""Recognise a restored database: another one, or one whose disk was set back."""
+"""Recognise a restored database: another one, or one whose disk was set back.
+
+The identity consists of the cluster's identifier, its timeline, and the numbers of the database and the table. The
+timeline grows when a file backup is replayed or a standby takes over. Loading a dump changes at least one of the parts.
+If it differs from the one at the clock's last tick, a backup was restored.
+
+The position in PostgreSQL's log of changes only grows, unless data is lost. The leading clock stores it with the broker
+at each tick. Each worker and clock compares once after a start of the server, because a disk is only set back before a
+start. If the broker has lost the position, an operator must run `manage.py after_restore`.
+"""
 
 from datetime import datetime
 from functools import cache

@@ -1,4 +1,10 @@
-"""Timers: check regularly for due rows, start worker tasks for them, and measure their lag."""
+"""Timers: check regularly for due rows, start worker tasks for them, and measure their lag.
+
+Apps register their timers in `signals.py`. The leading clock queries all of them in one statement (`beat.py`),
+and starts a task only if a row is due. Timers that process all tenants, or delete old rows, work in rounds
+(`rounds.py`): their due row is in `timers_run`. A timer's lag is the age of its oldest due row, or how long its round
+is overdue.
+"""
 
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping

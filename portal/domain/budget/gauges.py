@@ -1,4 +1,10 @@
-"""A gauge at one moment: which calls are left, and what an answer's rate headers change."""
+"""A gauge at one moment: which calls are left, and what an answer's rate headers change.
+
+The newest headers are trusted: the limit, and how many calls the service counted. They must be plausible: a service
+that counts has counted the answered call and at least half of our calls since its count began. If it promises more and
+then refuses, higher numbers are ignored for a window. Calls stop only for as long as the service says, or for one
+minute if it names no time.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -153,7 +159,7 @@ class RateReport:
 
 
 def apply_report(reading: GaugeReading, taken: CountedCall, said: RateReport) -> int | None:
-    """Apply the headers to the gauge. Return the number of our counted calls if the service's count restarted."""
+    """Apply the headers to the gauge, whose row the caller locks and saves. Return the number of our counted calls if the service's count restarted."""
     gauge = reading.gauge
     ends = _reset_time(reading, said)
     newer = taken.number > gauge.heard

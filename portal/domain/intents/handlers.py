@@ -1,4 +1,14 @@
-"""Handlers of areas of work for their operations, and what their readings prove about a lost answer."""
+"""Handlers of areas of work for their operations, and what their readings prove about a lost answer.
+
+Handlers are registered once, at start. `on_progress` and `on_finished` run inside the transaction that records the
+step, so that the mirror and a job's rows always agree with the intent. `reconcile` runs outside of it and may read from
+the service, within the API limit.
+
+A slow service may still be working on a request whose answer was lost, so one reading that does not find the thing
+proves nothing. Two readings that do not find it prove its absence, if the second begins at least a minute after the
+first. The service's own report that the request is over is a proof, too. A wrong rule here creates things twice. See
+docs/decisions/0053.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

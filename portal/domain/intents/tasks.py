@@ -1,4 +1,7 @@
-"""Celery tasks of intents, and the sweep that finds due intents of which no worker was notified."""
+"""Celery tasks of intents, and the sweep that finds due intents of which no worker was notified.
+
+Tasks get IDs only; the intent's row decides whether anything is done. The sweep polls PostgreSQL four times a second.
+"""
 
 from datetime import datetime, timedelta
 

@@ -1,4 +1,8 @@
-"""Decide the next state of an intent and when to poll it, and record both in one transaction."""
+"""Decide the next state of an intent and when to poll it, and record both in one transaction.
+
+The decisions are pure functions, for each kind of delivery (docs/promises.md). A step changes the intent's state, the
+mirror, job rows and the audit log once. Polls are soon for people who wait, but not more often than the service works.
+"""
 
 import time
 import uuid

@@ -1,4 +1,12 @@
-"""Executor for bulk requests of at most 1,000 members and 4 MB, one after another, each sent once."""
+"""Executor for bulk requests of at most 1,000 members and 4 MB, one after another, each sent once.
+
+Just before sending, rows are compared with the mirror. Part, rows and intent are written in one transaction. The
+intent's nonce is built from the job and the part's number, so a repetition never creates a second intent for a part.
+
+Data that lists do not show, above all rights, is read before: one member at a time, outside of transactions, under a
+lease on the job. This may end at any moment: results are stored in the mirror, and the row is marked as read. Rows are
+sent before their readings are too old, even if API calls are short, so that every job ends.
+"""
 
 import uuid
 from collections.abc import Mapping, Sequence

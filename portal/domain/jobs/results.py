@@ -1,4 +1,13 @@
-"""Find the results of bulk requests: in the service's answer or, where it was lost, by reading."""
+"""Find the results of bulk requests: in the service's answer or, where it was lost, by reading.
+
+The handlers of intents read the rows' current state, so a repeated call changes nothing.
+
+Where an answer was lost, or a request failed half-way, the mirror's reading of the whole list is used: ceil(members /
+1000) calls, at the pace of sync, shared by all that wait. A created member is recognised by everything that was sent
+and that the list shows: name, code, group and card. It counts only if the mirror did not know it before. A member
+missing from the list was not created if the request has ended at the service, or if two readings a minute apart agree.
+This is safe because the service works through bulk requests in order. A person decides all unclear cases.
+"""
 
 import re
 from collections import defaultdict

@@ -1,4 +1,8 @@
-"""Celery tasks of jobs: the dry run, and the next step of a started job."""
+"""Celery tasks of jobs: the dry run, and the next step of a started job.
+
+Tasks get IDs only; the job's row decides whether anything is done. A step can be called any number of times: it reads
+the job's state and does what is next.
+"""
 
 from datetime import timedelta
 

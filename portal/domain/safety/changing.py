@@ -1,4 +1,4 @@
-"""Change a safety rule. Loosening needs a second person, unless an owner does it."""
+"""Change a safety rule. Tightening applies at once; loosening needs a second person, unless an owner does it."""
 
 from collections.abc import Callable
 from datetime import timedelta
