@@ -34,6 +34,8 @@ from tenants.postgresql import session_locks
 from tenants.postgresql.prepared_statements import PreparedStatement
 from tenants.scope import across_tenants
 
+log = structlog.get_logger(__name__)
+
 # How long a holder that does not renew keeps the lease.
 LEASE_SECONDS = 10.0
 # A holder stops earlier than others may begin, because the clocks of two machines differ a little.
@@ -106,8 +108,6 @@ def _lock_token(token: uuid.UUID) -> None:
     """Take the token's lock with this session, before the others can see the lease as taken."""
     list(_row().values_list(session_locks.TakeLock(token)))
 
-
-log = structlog.get_logger(__name__)
 
 # How often the lease is renewed, or checked by a clock that does not lead.
 _RENEW_SECONDS = 1.0

@@ -22,6 +22,8 @@ from redis.exceptions import RedisError
 
 from accessapi.stack_memory import with_stack_memory
 
+log = structlog.get_logger(__name__)
+
 NO_EVICTION = "noeviction"
 
 
@@ -177,10 +179,6 @@ def portal_task(*, queue: str, promise: str, seconds: int = 60, name: str | None
     return declare
 
 
-app.autodiscover_tasks()
-
-
-log = structlog.get_logger(__name__)
 EXPIRES_SECONDS = 60
 
 
@@ -204,3 +202,6 @@ def enqueue(
 def enqueue_after_commit(task: str, *ids: int, expires: float = EXPIRES_SECONDS) -> None:
     """Send the task after commit, when workers can see what was written."""
     transaction.on_commit(lambda: enqueue(task, [ids], expires=expires))
+
+
+app.autodiscover_tasks()

@@ -22,6 +22,8 @@ from redis.exceptions import RedisError
 from portal.base.timers import celery_app
 from portal.base.timers.models import Lease
 
+log = structlog.get_logger(__name__)
+
 
 class DatabaseIdentity(Func):
     """The identity of the database that runs the statement."""
@@ -44,7 +46,6 @@ def is_unchecked_copy() -> Exists:
     return Exists(Lease.objects.filter(is_from_other_database()))
 
 
-log = structlog.get_logger(__name__)
 # The clock renews its lease each second, so it must not wait for the broker longer than this.
 _BROKER_SECONDS = 0.2
 # The start time of the server with which this process has compared.

@@ -32,6 +32,8 @@ from tenants.permission_conditions import holds_permission
 from tenants.postgresql import session_locks
 from tenants.postgresql.compiled_queries import CompiledQuery
 
+log = structlog.get_logger(__name__)
+
 
 @dataclass(frozen=True)
 class ClaimedIntent:
@@ -175,8 +177,6 @@ def _record_not_claimed(intent: Intent, connection: Connection) -> None:
 def _postpone(intent: Intent, until: datetime, reason: Reason) -> None:
     Intent.objects.filter(pk=intent.pk, state=State.QUEUED).update(due_at=until, reason=reason, rung_at=None)
 
-
-log = structlog.get_logger(__name__)
 
 _slots = threading.BoundedSemaphore(settings.INLINE_SENDS)
 

@@ -24,6 +24,8 @@ from portal.domain.intents.models import FINAL, MAX_ATTEMPTS, Enclosure, Intent,
 from portal.domain.intents.recording import audit_actor
 from tenants import audit
 
+log = structlog.get_logger(__name__)
+
 
 @dataclass(frozen=True)
 class Transition:
@@ -170,8 +172,6 @@ def _seconds_per_member(intent: Intent, members: int) -> float | None:
             return float((took if polls > 1 else took / 2) / count)
     return None
 
-
-log = structlog.get_logger(__name__)
 
 # Retry for some seconds when the database fails: losing a received answer would make a known outcome uncertain.
 _PAUSES = (0.5, 1.0, 2.0, 4.0)
