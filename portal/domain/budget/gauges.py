@@ -159,7 +159,10 @@ class RateReport:
 
 
 def apply_report(reading: GaugeReading, taken: CountedCall, said: RateReport) -> int | None:
-    """Apply the headers to the gauge, whose row the caller locks and saves. Return the number of our counted calls if the service's count restarted."""
+    """Apply the headers to the gauge. The caller locks its row and saves it.
+
+    Return the number of our counted calls if the service's count restarted.
+    """
     gauge = reading.gauge
     ends = _reset_time(reading, said)
     newer = taken.number > gauge.heard
