@@ -1,4 +1,7 @@
-"""Read a guest's code, record downloads, and create links for the guest's phone, with their secrets."""
+"""Read a guest's code, record downloads, and create links for the guest's phone, with their secrets.
+
+Each guest has at most one working link.
+"""
 
 import base64
 import binascii
@@ -40,7 +43,12 @@ _TENANT_LENGTH, _RANDOM_LENGTH, _TAG_LENGTH = 8, 16, 16
 
 @dataclass(frozen=True)
 class Token:
-    """The secret of a link: `text` is in the address, `digest` finds its row."""
+    """The secret of a link: `text` is in the address, `digest` finds its row.
+
+    `text` has the encrypted tenant ID and 128 random bits; only their digest is stored. It uses AES-SIV with a key of
+    the site. Without the key, no one can create a token, read its tenant, or see whether two tokens have the same
+    tenant. So the tenant is known before any query.
+    """
 
     text: str
     tenant_id: int

@@ -1,4 +1,8 @@
-"""Badges and slips of guests: their contents, with a code's hours in words, and the drawing as PDF."""
+"""Badges and slips of guests: their contents, with a code's hours in words, and the drawing as PDF.
+
+The PDF is drawn in millimetres, with the needed part of Noto Sans JP embedded. A badge is a card of 91 x 55 mm, ten on
+an A4 sheet, for common perforated sheets. A slip is for an 80 mm roll.
+"""
 
 import re
 import uuid

@@ -1,4 +1,4 @@
-"""Views of lists of expected guests. The page of a list depends on its state; each step is a POST."""
+"""Views of lists of expected guests. Each list has one address whose page depends on its state; each step is a POST."""
 
 from typing import Any
 

@@ -1,4 +1,8 @@
-"""Issue codes: one intent and one visit for each guest, and no second code for a name by accident."""
+"""Issue codes: one intent and one visit for each guest, and no second code for a name by accident.
+
+Intent and visit are saved together before anything is sent. Codes of the same name with overlapping hours are checked
+under a lock, so that two forms cannot both pass.
+"""
 
 import base64
 import hashlib
@@ -202,9 +206,9 @@ def issue_codes(
 ) -> list[Visit]:
     """Request a code for each order (operation 20), at most once each. The visits hold the results.
 
-    The first is sent at once if `inline` is set and a slot is free, the others by workers. Raises `clashes.CodeClash`
-    before anything is saved or sent, unless `confirmed` contains all its values. If the nonce was used before, its
-    visits are returned unchanged.
+    The first is sent at once if `inline` is set and a slot is free, the others by workers. Raises `CodeClash` before
+    anything is saved or sent, unless `confirmed` contains all its values. If the nonce was used before, its visits are
+    returned unchanged.
     """
     wanted = [order.hours for order in orders]
     with transaction.atomic():

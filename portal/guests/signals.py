@@ -1,4 +1,7 @@
-"""Register the app's parts that other apps run or show: warnings, search hits, and names for the audit log."""
+"""Register the app's parts that other apps run or show: warnings, search hits, and names for the audit log.
+
+The audit log holds only IDs of guests; a visit has the name until its data is deleted.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta

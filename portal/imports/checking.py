@@ -1,4 +1,8 @@
-"""Check a file row by row against the mirror: what each row does, or why it is refused. Nothing is sent."""
+"""Check a file row by row against the mirror: what each row does, or why it is refused. Nothing is sent.
+
+Mirrored data for a batch of rows is loaded first, with one query for each way of searching. Judging a row then needs no
+queries.
+"""
 
 import difflib
 import itertools

@@ -13,7 +13,10 @@ from tenants.sentences import register_sentences
 
 
 def old_roll_calls() -> list[QuerySet[RollCall]]:
-    """Return the roll calls that began before the log's retention. Their lists and ticks are deleted with them."""
+    """Return the roll calls that began before the log's retention, to be deleted with their lists and ticks.
+
+    They name people and places, so they are kept only as long as the log.
+    """
     return [RollCall.objects_across_tenants.filter(started_at__lt=ClockTime() - RETENTION)]
 
 

@@ -1,4 +1,9 @@
-"""Register the app's parts that other apps run or show, and derive arrivals and departures from the log."""
+"""Register the app's parts that other apps run or show, and derive arrivals and departures from the log.
+
+A code's first use is an arrival, the last use at an exit a departure. Only records of the categories for using doors
+count. An exit is a door with that direction in the service, or a door into an outside area. Departures are only
+suggested; a later use at another door removes the suggestion.
+"""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,11 @@
-"""Check guests in and out, and undo presses at the desk. Presence is the portal's own record."""
+"""Check guests in and out, and undo presses at the desk. Presence is the portal's own record.
+
+Each step locks one row, checks it again and writes it with an audit row. A step that was taken already changes nothing,
+so a second click, or a second receptionist, does no harm.
+
+An act stores the presence of each of its visits before and after. Undoing it restores the former values, except for
+visits that another person or the activity log changed since.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
