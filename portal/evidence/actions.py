@@ -40,6 +40,11 @@ _REFUSED_BY: dict[IncidentAction, tuple[str, ...]] = {
     "export": (),
     "delete": ("held", "open"),
 }
+# The most items of one incident, and the most to add at once.
+MOST_ITEMS, MOST_AT_ONCE = 2_000, 500
+DEFAULT_DAYS = 1_095
+# Repeated views of the same video or picture within this time are recorded once.
+_VIEWING = timedelta(minutes=15)
 
 
 class NotDone(ValueError):
@@ -74,13 +79,6 @@ def lock_incident(incident_id: int, act: IncidentAction) -> Incident:
     if why := refusing_state(row, act):
         raise NotDone(why)
     return row
-
-
-# The most items of one incident, and the most to add at once.
-MOST_ITEMS, MOST_AT_ONCE = 2_000, 500
-DEFAULT_DAYS = 1_095
-# Repeated views of the same video or picture within this time are recorded once.
-_VIEWING = timedelta(minutes=15)
 
 
 def open_incident(*, title: str, began_at: datetime, ended_at: datetime | None, by: Requester) -> Incident:

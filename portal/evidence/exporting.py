@@ -34,6 +34,19 @@ from tenants.models import current_tenant
 
 # Compression of text; video and pictures are compressed already.
 _QUICK, _NONE = 1, 0
+log = structlog.get_logger(__name__)
+# Limits of the whole answer, even if it is slow; a time stamp with all certificates has about 6 KB.
+_ANSWER_SECONDS, _ANSWER_MAX = 15.0, 256 * 1024
+_HEADERS = {
+    "Content-Type": "application/timestamp-query",
+    "Accept": "application/timestamp-reply",
+    "Accept-Encoding": "identity",
+}
+MOST_TRIES = 3
+# Longer than the task's time limit: after it, the worker must have died.
+_LEASE = timedelta(seconds=330)
+_SUFFIXES = {"video/mp4": "mp4", "video/webm": "webm", "video/mp2t": "ts", "image/jpeg": "jpg", "image/png": "png"}
+_BOM = "\ufeff".encode()
 
 
 class _Sink(Protocol):
@@ -112,16 +125,6 @@ class Archive:
         return digest.hexdigest()
 
 
-log = structlog.get_logger(__name__)
-# Limits of the whole answer, even if it is slow; a time stamp with all certificates has about 6 KB.
-_ANSWER_SECONDS, _ANSWER_MAX = 15.0, 256 * 1024
-_HEADERS = {
-    "Content-Type": "application/timestamp-query",
-    "Accept": "application/timestamp-reply",
-    "Accept-Encoding": "identity",
-}
-
-
 class NotStamped(Exception):
     """The error if the authority returns no usable time stamp."""
 
@@ -161,13 +164,6 @@ def _post(asked: bytes) -> bytes:
         log.warning("evidence_not_stamped", status=answer.status_code)
         raise NotStamped
     return answer.content
-
-
-MOST_TRIES = 3
-# Longer than the task's time limit: after it, the worker must have died.
-_LEASE = timedelta(seconds=330)
-_SUFFIXES = {"video/mp4": "mp4", "video/webm": "webm", "video/mp2t": "ts", "image/jpeg": "jpg", "image/png": "png"}
-_BOM = "\ufeff".encode()
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,8 @@ from tenants.connections.service_clients import current_connection
 from tenants.roles import Permission, Proof
 
 _RANGE = re.compile(r"bytes=(?=\d|-\d)(\d{0,15})-(\d{0,15})")
+# The time before and after an incident, and the most entries of a page.
+_AROUND, _MOST_OFFERED = timedelta(minutes=30), actions.MOST_AT_ONCE
 
 
 @tenant_view(Permission.EVIDENCE_VIEW)
@@ -81,10 +83,6 @@ def _byte_range(request: TenantRequest, size: int) -> tuple[int, int] | None:
     if not first:
         return max(size - int(last), 0), size
     return int(first), min(int(last) + 1, size) if last else size
-
-
-# The time before and after an incident, and the most entries of a page.
-_AROUND, _MOST_OFFERED = timedelta(minutes=30), actions.MOST_AT_ONCE
 
 
 @tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"], proof=Proof.NONE)

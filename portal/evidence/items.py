@@ -35,6 +35,25 @@ _MEMBER_FIELDS = (
     *("member_id", "member_name", "has_card", "has_qr", "has_face", "rights", "use_end_key", "extra"),
     *("use_date_start", "use_date_end", "rights_read_at"),
 )
+KIND_TEXTS: dict[str, str | Promise] = {
+    Item.Kind.RECORD: gettext_lazy("Log record"),
+    Item.Kind.CLIP: pgettext_lazy("evidence", "Video"),
+    Item.Kind.SNAPSHOT: pgettext_lazy("evidence", "Camera picture"),
+    Item.Kind.REQUEST: pgettext_lazy("evidence", "Request"),
+    Item.Kind.RIGHTS: gettext_lazy("Access check"),
+    Item.Kind.NOTE: pgettext_lazy("evidence", "Note"),
+}
+_TROUBLE_TEXTS: dict[str, str | Promise] = {
+    "gone": gettext_lazy("The service has deleted it."),
+    "no_video": gettext_lazy("There is no video of this record."),
+    "no_camera": gettext_lazy("The camera was removed from the portal."),
+    "store": gettext_lazy("The evidence store does not respond. Trying again."),
+}
+_VERDICT_TEXTS: dict[str, str | Promise] = {
+    "yes": gettext_lazy("Access allowed"),
+    "no": gettext_lazy("Access not allowed"),
+    "unknown": gettext_lazy("Access unknown"),
+}
 
 
 def item_of_record(record: History) -> Item:
@@ -129,27 +148,6 @@ def _to_json(value: Any) -> Any:
 
 def _iso(moment: datetime | None) -> str | None:
     return local(moment).isoformat() if moment is not None else None
-
-
-KIND_TEXTS: dict[str, str | Promise] = {
-    Item.Kind.RECORD: gettext_lazy("Log record"),
-    Item.Kind.CLIP: pgettext_lazy("evidence", "Video"),
-    Item.Kind.SNAPSHOT: pgettext_lazy("evidence", "Camera picture"),
-    Item.Kind.REQUEST: pgettext_lazy("evidence", "Request"),
-    Item.Kind.RIGHTS: gettext_lazy("Access check"),
-    Item.Kind.NOTE: pgettext_lazy("evidence", "Note"),
-}
-_TROUBLE_TEXTS: dict[str, str | Promise] = {
-    "gone": gettext_lazy("The service has deleted it."),
-    "no_video": gettext_lazy("There is no video of this record."),
-    "no_camera": gettext_lazy("The camera was removed from the portal."),
-    "store": gettext_lazy("The evidence store does not respond. Trying again."),
-}
-_VERDICT_TEXTS: dict[str, str | Promise] = {
-    "yes": gettext_lazy("Access allowed"),
-    "no": gettext_lazy("Access not allowed"),
-    "unknown": gettext_lazy("Access unknown"),
-}
 
 
 @dataclass(frozen=True)

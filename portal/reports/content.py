@@ -27,6 +27,11 @@ from tenants.scope import current_tenant_id
 CellValue = str | int
 # (table index, cells)
 TableLine = tuple[int, Sequence[CellValue]]
+_DAY = timedelta(days=1)
+# The member columns that reports need; the others are large or encrypted.
+MEMBER_COLUMNS = ("tenant_id", "member_id", "member_name", "member_code", "membergroup_name")
+# How far back the log is read again for records that devices reported late.
+LATE_PERIOD = max(back for _, back in LATE_SCHEDULE.values())
 
 
 @dataclass(frozen=True)
@@ -113,9 +118,6 @@ def lines_of_table(number: int, rows: Iterable[Sequence[CellValue]]) -> Iterator
         yield number, cells
 
 
-_DAY = timedelta(days=1)
-
-
 def period_of_days(first: date, last: date) -> tuple[datetime, datetime]:
     """Return these days, both included, as [since, until)."""
     return _midnight(first), _midnight(last + _DAY)
@@ -134,12 +136,6 @@ def moment_text(at: datetime | None) -> str:
 
 def _midnight(day: date) -> datetime:
     return datetime.combine(day, time(), TOKYO)
-
-
-# The member columns that reports need; the others are large or encrypted.
-MEMBER_COLUMNS = ("tenant_id", "member_id", "member_name", "member_code", "membergroup_name")
-# How far back the log is read again for records that devices reported late.
-LATE_PERIOD = max(back for _, back in LATE_SCHEDULE.values())
 
 
 def completeness(report: Report) -> list[str]:

@@ -23,6 +23,9 @@ _MAX_BRIEF = 320
 MAX_BARS = 31
 _INK, _GREY, _BAR, _LINE, _PALE, _WHITE = 20, 95, 150, 200, 246, 255
 _MARGIN, _SIZE, _CHART_HEIGHT = 12.0, 8.0, 28.0
+# The most lines of a sheet in this file format; further lines go to another sheet.
+MAX_SHEET_LINES = 1_000_000
+_MAX_TITLE = 31
 
 
 class _ReportPdf(FPDF):
@@ -182,11 +185,6 @@ def _widths(columns: Sequence[str], rows: Sequence[Sequence[CellValue]]) -> list
 
 def _text_width(text: str) -> int:
     return sum(2 if character > "\u2e7f" else 1 for character in text)
-
-
-# The most lines of a sheet in this file format; further lines go to another sheet.
-MAX_SHEET_LINES = 1_000_000
-_MAX_TITLE = 31
 
 
 def write_workbook(head: ReportHead, lines: Iterable[TableLine], *, tenant: str, made: str) -> BinaryIO:

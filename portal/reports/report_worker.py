@@ -38,6 +38,14 @@ MAX_TRIES = 5
 # The most lines of each table on a page; the files have all lines.
 MAX_PAGE_LINES = 50
 _RETRY_AFTER = timedelta(minutes=6)
+RUN_TASK = "portal.reports.tasks.run"
+# The answer of a sending to a person who may no longer see the report.
+NO_PERMISSION = "no permission"
+_SCHEDULE_RETRY = timedelta(minutes=3)
+_SOON = timedelta(minutes=1)
+_DAY = timedelta(days=1)
+# As long as records of the log are kept.
+RETENTION_DAYS = 400
 
 
 def wake_for_report(report: Report) -> None:
@@ -119,14 +127,6 @@ def _due_reports() -> QuerySet[Report]:
 REPORTS_DUE = TaskWakeup(
     rows=_due_reports, task=CREATE_TASK, claim_values=lambda: {"due_at": ClockTime() + _RETRY_AFTER}
 )
-
-
-RUN_TASK = "portal.reports.tasks.run"
-# The answer of a sending to a person who may no longer see the report.
-NO_PERMISSION = "no permission"
-_SCHEDULE_RETRY = timedelta(minutes=3)
-_SOON = timedelta(minutes=1)
-_DAY = timedelta(days=1)
 
 
 def last_period(every: Every, at: datetime) -> tuple[datetime, datetime]:
@@ -258,10 +258,6 @@ SCHEDULES_DUE = TaskWakeup(
     claim_values=lambda: {"next_at": ClockTime() + _SCHEDULE_RETRY},
     order=("next_at",),
 )
-
-
-# As long as records of the log are kept.
-RETENTION_DAYS = 400
 
 
 def delete_guest_files(before: datetime) -> None:

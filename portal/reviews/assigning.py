@@ -19,6 +19,10 @@ from tenants.models import Staff, User
 from tenants.roles import TENANT_ROLES, Permission
 
 Rules = Mapping[str, Any]
+CONFLICT_PERIOD = timedelta(days=365)
+# (user ID, time)
+Confirmation = tuple[int | None, datetime | None]
+_MAX_NAMES = 5
 
 
 def rules_to_save(
@@ -47,11 +51,6 @@ def reviewers() -> list[User]:
     may = [role.name for role in TENANT_ROLES if Permission.REVIEWS_DECIDE in role.permissions]
     staff = Staff.objects.filter(role__in=may, is_active=True, user__is_active=True).select_related("user")
     return sorted((each.user for each in staff), key=str)
-
-
-CONFLICT_PERIOD = timedelta(days=365)
-# (user ID, time)
-Confirmation = tuple[int | None, datetime | None]
 
 
 @dataclass
@@ -149,9 +148,6 @@ def _names(user: User) -> set[str]:
     """Return an account's name as it may be in the list of members, also with the words in reverse order."""
     words = user.name.split()
     return {fold("".join(words)), fold("".join(reversed(words)))} - {""}
-
-
-_MAX_NAMES = 5
 
 
 def add_granters(rows: Sequence[Item]) -> None:

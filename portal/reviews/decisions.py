@@ -30,6 +30,10 @@ _UNDER_WAY = (Applied.SENT, Applied.UNCERTAIN)
 _WITH_JOB = (*_UNDER_WAY, Applied.STOPPED, Applied.REFUSED)
 _BATCH_SIZE = 1000
 _SOON, _LATER = timedelta(seconds=3), timedelta(seconds=30)
+MAX_ITEMS = 10_000
+_DECISION_OF = {Act.CONFIRM: Decision.CONFIRM, Act.WITHDRAW: Decision.WITHDRAW, Act.UNDO: Decision.NONE}
+_AUDIT_CODES = {Act.CONFIRM: "review.confirmed", Act.WITHDRAW: "review.marked", Act.UNDO: "review.undone"}
+_AUDIT_CODES_MANY = {Act.CONFIRM: "review.confirmed_many", Act.WITHDRAW: "review.marked_many"}
 
 
 def lock_review(review: Review) -> Review:
@@ -189,13 +193,6 @@ def to_withdraw(review: Review) -> QuerySet[Item]:
     """Return the items with a withdrawal to start: decided, not in progress, and still about the present right."""
     decided = Item.objects.filter(review=review, decision=Decision.WITHDRAW, applied__in=TO_APPLY)
     return decided.filter(is_open=False, decided_digest=F("now_digest"))
-
-
-MAX_ITEMS = 10_000
-
-_DECISION_OF = {Act.CONFIRM: Decision.CONFIRM, Act.WITHDRAW: Decision.WITHDRAW, Act.UNDO: Decision.NONE}
-_AUDIT_CODES = {Act.CONFIRM: "review.confirmed", Act.WITHDRAW: "review.marked", Act.UNDO: "review.undone"}
-_AUDIT_CODES_MANY = {Act.CONFIRM: "review.confirmed_many", Act.WITHDRAW: "review.marked_many"}
 
 
 class DecisionResult(StrEnum):

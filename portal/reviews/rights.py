@@ -33,6 +33,21 @@ NO_RIGHT = ("", LEFT, UNREAD)
 #: (member ID, area ID)
 RightKey = tuple[str, str]
 _STAR = "*"
+# How many of each member's newest records are checked.
+MAX_RECORDS = 100
+_RIGHTS = "devices_pass"
+_SINGLE_OPERATIONS = ("create_member", "update_member")
+_LAST_USE_SQL = """
+SELECT wanted.member_id, told.device_id, max(told.at) FILTER (WHERE told.category = ANY(%(used)s)), count(*)
+  FROM unnest(%(members)s::text[]) AS wanted (member_id)
+ CROSS JOIN LATERAL (
+    SELECT device_id, at, category FROM {history} AS h
+     WHERE h.tenant_id = %(tenant)s AND h.member_id = wanted.member_id AND h.member_id <> ''
+     ORDER BY at DESC LIMIT %(newest)s
+ ) AS told
+ GROUP BY 1, 2
+"""
+_DONE, _OPEN = Q(state=RowState.SUCCEEDED, part__isnull=False), (RowState.SENT, RowState.UNCERTAIN)
 
 
 def right_digest(devices_pass: Any, area_id: str) -> str:
@@ -108,23 +123,6 @@ def _join(held: Iterable[tuple[str, str]]) -> str:
 
 def _split(text: str) -> list[tuple[bool, str]]:
     return [(part.startswith(_STAR), part.removeprefix(_STAR)) for part in text.split("+")]
-
-
-# How many of each member's newest records are checked.
-MAX_RECORDS = 100
-_RIGHTS = "devices_pass"
-_SINGLE_OPERATIONS = ("create_member", "update_member")
-
-_LAST_USE_SQL = """
-SELECT wanted.member_id, told.device_id, max(told.at) FILTER (WHERE told.category = ANY(%(used)s)), count(*)
-  FROM unnest(%(members)s::text[]) AS wanted (member_id)
- CROSS JOIN LATERAL (
-    SELECT device_id, at, category FROM {history} AS h
-     WHERE h.tenant_id = %(tenant)s AND h.member_id = wanted.member_id AND h.member_id <> ''
-     ORDER BY at DESC LIMIT %(newest)s
- ) AS told
- GROUP BY 1, 2
-"""
 
 
 @dataclass(frozen=True)
@@ -240,9 +238,6 @@ class _RightsEdit:
 
     def gives(self, area_id: str) -> bool:
         return merging.gives_access(self.before, self.after, area_id)
-
-
-_DONE, _OPEN = Q(state=RowState.SUCCEEDED, part__isnull=False), (RowState.SENT, RowState.UNCERTAIN)
 
 
 def _bulk_edits(rows: QuerySet[Row]) -> Iterable[_RightsEdit]:
