@@ -1,4 +1,9 @@
-"""Changes that staff make to incidents, what an incident's state refuses, and deletion after the retention time."""
+"""Changes that staff make to incidents, what an incident's state refuses, and deletion after the retention time.
+
+They stay in the portal; only fetching sends requests to the service. On legal hold, an incident can only grow: items
+and holds can be added, and missing video is saved. Nothing can be removed, changed, closed or deleted. The database
+refuses it too (migration 0002), for code that does not use this module. The audit log keeps proof of deleted incidents.
+"""
 
 import contextlib
 from collections.abc import Iterable

@@ -1,4 +1,13 @@
-"""Write incidents as signed ZIP files with a time stamp."""
+"""Write incidents as signed ZIP files: an offline page, the data, the media, and instructions to check them.
+
+An archive is written in one pass into the evidence store, so that no plain bytes are stored on the way. If a worker is
+killed, its file has no reference and is deleted, and the export is written again.
+
+`manifest.sha256` lists the SHA-256 of every file in the format of `sha256sum -c`. `manifest.sha256.sig` is its Ed25519
+signature. The ZIP's comment, its last 64 bytes, is the signature of the SHA-256 of all bytes before it. It reveals
+changes anywhere in the file, also between its files. `check_export.py` checks both signatures. A time stamp of an
+authority (RFC 3161), if one is configured, proves that the manifest existed at that time.
+"""
 
 import hashlib
 import json

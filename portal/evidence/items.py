@@ -1,4 +1,8 @@
-"""The items of incidents: copies of data as it was when they were added, and their texts."""
+"""The items of incidents: copies of data as it was when they were added, and their texts.
+
+Each item keeps what was known when it was added, independent of language. The texts are for the incident's page and its
+exports, in one language.
+"""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field

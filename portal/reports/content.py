@@ -1,4 +1,8 @@
-"""The content of a report: figures, tables and period, and how complete the data is."""
+"""The content of a report: figures, tables and period, and how complete the data is.
+
+It is written as a page, a PDF and a workbook. The head (`ReportHead`) is small and saved with the report. Tables can be
+long, so their lines are yielded and never kept in memory together.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field

@@ -1,4 +1,8 @@
-"""Write a report as PDF and as workbook."""
+"""Write a report as PDF and as workbook.
+
+The PDF is A4 landscape, with period, completeness and page number on every page, in Noto Sans JP. The workbook's first
+sheet has the subject, the figures and the completeness; then tables follow.
+"""
 
 import tempfile
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,14 @@
-"""Create reports in workers, run their schedules, send mails about them, and delete old ones."""
+"""Create reports in workers, run their schedules, send mails about them, and delete old ones.
+
+A worker writes a report's lines encrypted to the store, then the page's lines, the PDF and the workbook. Opening or
+downloading a report needs no more work. A report is never created again, so everyone sees what was sent.
+
+A schedule creates the report of its last period exactly once, then notifies the recipients. After missed runs, only the
+latest period is created automatically. The others are counted in the report and can be requested. Permissions are
+checked when mails are sent: people without the role or permission get none.
+
+Reports are kept as long as the log. Files with guests' names are deleted with the guests' data.
+"""
 
 import json
 import shutil

@@ -1,4 +1,10 @@
-"""Actions on a review: start, change, delegate items, withdraw rights, finish, cancel."""
+"""Actions on a review: start, change, delegate items, withdraw rights, finish, cancel.
+
+Withdrawals are one edit for each area, previewed and started like other edits (`portal.areas`). Only rights that are
+still the decided ones are included. The edit reads each member again right before sending, and leaves out changed ones.
+Rows that were prepared from another right are removed in the same transaction. So the preview is the same as the
+decisions, which are in `decisions.py`.
+"""
 
 import uuid
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,17 @@
-"""Assign items to reviewers, find who may not decide about a right, and say why."""
+"""Assign items to reviewers, find who may not decide about a right, and say why.
+
+Items are assigned by group, by area, or evenly. All rights of one person go to one reviewer. The rules are saved with
+the review, because rights that are loaded later also become items.
+
+The person who has a right may not decide about it, nor may people who gave it within the period. Assigning, deciding,
+delegating and withdrawing all use this check. An area's period begins with its previous finished review, and at the
+latest a year before this review. A person who gave a right may decide again after another person confirmed it in a
+finished review. The facts are looked up for many items at once and saved with them, so that lists need no extra
+queries. Each decision looks them up again.
+
+A person's own right is found by the account's name, and by the e-mail address of the member's QR code. Rights that were
+given directly in the service have no known author.
+"""
 
 import zlib
 from collections import defaultdict

@@ -1,4 +1,13 @@
-"""Save decisions, compute which items wait for one, and follow the withdrawals."""
+"""Save decisions, compute which items wait for one, and follow the withdrawals.
+
+Each decision is about the right that the reviewer saw, has its own step, and never overwrites another. A press names
+the item's version and the shown right. It is refused if another person has decided since then, or if the right has
+changed; the page then shows the present state. If the same press arrives twice, the second one finds the saved step and
+gets the same answer.
+
+Whether an item waits, and the result of its withdrawal, are computed in the UPDATE statement from the row's present
+values. So a reviewer who decides and a worker who checks the right at the same time never overwrite each other.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,17 @@
-"""Run reviews in workers: list and check rights, follow withdrawals, write the report, and remind reviewers."""
+"""Run reviews in workers: list and check rights, follow withdrawals, write the report, and remind reviewers.
+
+One step handles some hundred members in the order of their IDs, and saves its results and its position in one
+transaction. If a worker dies, only that step is repeated. The pass is repeated after a pause, so that rights that are
+loaded later become items, and changes and departures are noticed.
+
+An advisory lock allows one process per review. Steps and decisions lock the review first and its items then, to avoid
+deadlocks. So a review never ends between reading and writing in a step.
+
+Reviewers with waiting items are reminded by mail at the start, a week and a day before the due date, and when overdue.
+A row for each person and kind is saved before its mail is sent, so that no one gets the same mail twice. If a worker
+dies in between, the row stays and no second mail is sent. A new due date deletes the rows of the old one, so that its
+reminders are sent again.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,12 @@
-"""A person's right to an area: its digest and wording, since when it exists, who gave it, and its last use."""
+"""A person's right to an area: its digest and wording, since when it exists, who gave it, and its last use.
+
+Rights with the same meaning have the same digest. It consists of the digests of the passes in `areas` (SHA-256 of their
+canonical form). A right to every area is marked with a star. Passes that never allow access do not count as a right.
+
+"Since when" uses staff's bulk and single edits, and differences between two readings of a member's rights. Without a
+known change it is empty. "Who gave it" uses requests of staff here, also if their outcome is not known yet. "Last use"
+checks only each member's newest records, so that its cost does not grow with the log.
+"""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
