@@ -51,7 +51,7 @@ class Report(TenantModel):
     and `trouble` is why it failed. `head` is the first page, without names of members or guests. `file` has the first
     lines of its tables for a page; `pdf` and `book` have all of them. `recipients` are the schedule's at creation (IDs
     of staff). `missed` counts the earlier periods in which the schedule could not run. `named_since` is the earliest
-    end of a visit whose guest is named in it: the files are deleted with that visit's data (`keeping`), at
+    end of a visit whose guest is named in it: the files are deleted with that visit's data (`report_worker`), at
     `files_deleted_at`.
     """
 

@@ -128,7 +128,7 @@ class Item(TenantModel):
 
     `since_from` and `since_at` limit the time of the right's last change. `granted` are the people who gave it within
     the period, the newest first: [[user, moment]]. `barred` are people who may not decide about it: {user: moment of
-    giving it, or "" if it is their own}; `is_barred`: its reviewer is one of them (`conflicts.py`).
+    giving it, or "" if it is their own}; `is_barred`: its reviewer is one of them (`assigning.py`).
     """
 
     tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, db_index=False, related_name="+")
