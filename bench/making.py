@@ -69,7 +69,7 @@ def _made(report: "Report", before: float) -> dict[str, Any]:
     from portal.reports.kinds import KINDS
 
     memory, answer = _Memory(before), {"id": report.pk}
-    answer["made"], _nothing = _timed(lambda: report_worker.create(report.pk))
+    answer["made"], _nothing = _timed(lambda: report_worker.create_report(report.pk))
     answer["made_memory"] = memory.growth
     report.refresh_from_db()
     assert report.head is not None, report.trouble or "not made"

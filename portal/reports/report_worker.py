@@ -63,7 +63,7 @@ def wake_for_report(report: Report) -> None:
     celery_app.enqueue_after_commit(CREATE_TASK, report.tenant_id, report.pk)
 
 
-def create(report_id: int) -> None:
+def create_report(report_id: int) -> None:
     """Create a report that is due, and save it. If two workers run at once, only one result is saved."""
     waits = Report.objects.filter(pk=report_id, due_at__isnull=False)
     report = waits.select_related("by", "tenant").first()
@@ -88,7 +88,7 @@ def create(report_id: int) -> None:
 
 def _write_files(report: Report) -> dict[str, Any]:
     """Write the lines to the store, then the page's lines and the files from them. Return the new values of the row."""
-    from portal.reports import report_files  # their import is slow, and few processes need it
+    from portal.reports import report_files  # its import is slow, and few processes need it
 
     with store.FileWriter() as lines:
         content = kinds.KINDS[report.kind].create_content(report)

@@ -8,7 +8,7 @@ from tenants.scope import tenant_scope
 @portal_task(queue="bulk", promise="idempotent", seconds=280)
 def make(tenant_id: int, report_id: int) -> None:
     with tenant_scope(tenant_id):
-        report_worker.create(report_id)
+        report_worker.create_report(report_id)
 
 
 @portal_task(queue="bulk", promise="idempotent", seconds=120)

@@ -189,7 +189,7 @@ def test_of_an_area_that_is_gone_nobody_is_said_to_have_entered(desk):
             kind="entered", choices={"area": "gone", "area_name": "旧倉庫"}, language="en", by=desk.place.owner,
             since=now - timedelta(days=7), until=now, due_at=now,
         )  # fmt: skip
-        report_worker.create(report.pk)
+        report_worker.create_report(report.pk)
     page = desk.page(report)
     assert "This area is no longer there." in page
     assert desk.people[0].member_name not in page

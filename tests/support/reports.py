@@ -39,7 +39,7 @@ class ReportsDesk(AreasDesk):
         """Create the newest report that was requested, and return it."""
         with self.scope():
             report = Report.objects.latest("pk")
-            report_worker.create(report.pk)
+            report_worker.create_report(report.pk)
         return report
 
     def page(self, report):
@@ -85,4 +85,4 @@ class ReportsDesk(AreasDesk):
             for _turn in range(2):
                 report_worker.run_schedule(schedule.pk)
                 for report in Report.objects.filter(schedule=schedule, due_at__isnull=False):
-                    report_worker.create(report.pk)
+                    report_worker.create_report(report.pk)
