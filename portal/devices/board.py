@@ -1,4 +1,8 @@
-"""The board of all doors, as a page with a tile for each door and as a view for wall screens."""
+"""The board of all doors, as a page with a tile for each door and as a view for wall screens.
+
+It is drawn from stored data without calls to the service. Its version mark covers everything that a tile shows. On a
+wall screen, doors that need attention are large, others small, and old data are marked.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping

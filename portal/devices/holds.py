@@ -1,4 +1,11 @@
-"""The end of holds: the times to choose from, and locking the door when the time is over."""
+"""The end of holds: the times to choose from, and locking the door when the time is over.
+
+At the end time, the portal locks the door once, unless a newer command was sent. The end is stored in the row (`due_at`
+is its timer), so it survives restarts and a lost broker. The lock command is a separate intent with its own 15 seconds.
+If it fails, another one follows while the hold is the newest command. The timer takes the same lock on the door
+(`lock_target`) as every new command. So either the timer sees the newer command, or the newer command sees the claim of
+the lock. See decision 0063.
+"""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta

@@ -1,4 +1,7 @@
-"""Views of the intercom: the camera picture, the guests expected now, and the button that unlocks the door."""
+"""Views of the intercom: the camera picture, the guests expected now, and the button that unlocks the door.
+
+People with this permission see only the intercom's cameras and can unlock only the doors in their view.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

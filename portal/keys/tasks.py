@@ -1,4 +1,8 @@
-"""Keep key states up to date: read each key box regularly, and sooner if a reading and the log disagree."""
+"""Keep key states up to date: read each key box regularly, and sooner if a reading and the log disagree.
+
+A reading uses one device API call of the hour. So readings use at most the share of sync, the oldest reading first, and
+stop when few calls are left. Between two readings, the log reports changes without extra calls.
+"""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,7 @@
-"""Actions on lockdowns and evacuations: start, confirm, rehearse, send again, release, change the settings."""
+"""Actions on lockdowns and evacuations: start, confirm, rehearse, send again, release, change the settings.
+
+The settings are changed as a safety rule and used when an evacuation starts.
+"""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta

@@ -1,4 +1,13 @@
-"""The outcome of a lockdown for each door, and the retries of doors that were not reached."""
+"""The outcome of a lockdown for each door, and the retries of doors that were not reached.
+
+The outcome is derived from the requests and not stored separately. A door's latest request of the order decides, unless
+a newer command was requested for the door. Then that decides.
+
+Doors are retried until the lockdown is released. Each try is a separate intent. The timer is stored in the lockdown's
+row (`due_at`), so it is not lost when a process or the broker stops. One step checks all doors, and sends as many
+requests as the hour has calls for, doors with the fewest tries first. It then sets the next time. It sends nothing to a
+door after a person's newer command, and nothing after the release.
+"""
 
 from collections import Counter
 from collections.abc import Iterable

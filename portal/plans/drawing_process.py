@@ -1,6 +1,6 @@
 """Draw a page of a PDF from standard input to standard output, with limited memory and time.
 
-Only `pdf_rendering.render_first_page` starts this process. The limits are set before the file is read.
+Only `forms.render_first_page` starts this process. The limits are set before the file is read.
 """
 
 import resource

@@ -1,4 +1,8 @@
-"""Forms of floor plans: name, file (a PDF is drawn by another process) and positions of devices."""
+"""Forms of floor plans: name, file (a PDF is drawn by another process) and positions of devices.
+
+The first page of a PDF is drawn in a separate process with limited memory and time. A small PDF can need gigabytes of
+memory. Then only that process is killed, and the site continues.
+"""
 
 import json
 import subprocess

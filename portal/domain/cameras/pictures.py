@@ -1,4 +1,9 @@
-"""Read pictures (operation 30) and statuses (operation 32) of cameras, and download media."""
+"""Read pictures (operation 30) and statuses (operation 32) of cameras, and download media.
+
+Ten cameras are in a call for pictures. They are stored for all viewers, or with the reason of a failure. Media are only
+downloaded from the environment's media hosts. An address is a secret: anyone who has it can see the picture. Never log
+it or put it into an error; store it encrypted.
+"""
 
 import base64
 import binascii

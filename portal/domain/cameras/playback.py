@@ -1,4 +1,7 @@
-"""Play video (operation 31), live or recorded: each viewing is requested, limited, reserved and audited."""
+"""Play video (operation 31), live or recorded: each viewing is requested, limited, reserved and audited.
+
+Only pages that play video allow the environment's media hosts.
+"""
 
 import contextlib
 from collections.abc import Callable

@@ -1,4 +1,7 @@
-"""Cameras as tiles with their state and latest picture, and the record of who viewed them."""
+"""Cameras as tiles with their state and latest picture, and the record of who viewed them.
+
+Pages refresh pictures all the time, so a view is recorded in the audit log once an hour per person and target.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
