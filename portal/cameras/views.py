@@ -29,43 +29,6 @@ from tenants.connections.service_clients import current_connection
 from tenants.roles import Permission
 
 
-@tenant_view(Permission.CAMERAS_RECORDED, methods=["GET", "POST"])
-def clip(request: TenantRequest, history_id: str) -> HttpResponseBase:
-    """Show a record's video. The page updates until the video is ready. A POST requests it."""
-    record = get_row_or_404(visibility.visible_records(request.access), history_id=history_id)
-    if request.method == "POST":
-        if not clips.is_expired(record):
-            clips.request_clip(current_connection(), record, incident=is_incident(request))
-        there = reverse("cameras:clip", args=[request.tenant.slug, history_id])
-        return redirect(f"{there}?incident=1" if is_incident(request) else there)
-    said = clips.clip_status(record, Clip.objects.filter(history_id=history_id).first())
-    seen = live_updates.version_of(said.state, said.reason, said.clip and (said.clip.due_at, said.clip.answered_at))
-    if live_updates.is_up_to_date(request, seen):
-        return live_updates.unchanged_response()
-    if live_updates.is_poll(request) and said.state == Clip.State.READY:
-        return HttpResponse(status=204, headers={"HX-Refresh": "true"})  # reload as a page, so that it is counted once
-    context: dict[str, Any] = {
-        "record": record,
-        "clip": said,
-        "seen": seen,
-        "downloads": usage.current_usage().downloads,
-    }
-    if live_updates.is_poll(request):
-        return render(request, "cameras/clip_now.html", context)
-    if said.state == Clip.State.READY and said.clip is not None:
-        incident = is_incident(request)
-        if not clips.count_viewing(said.clip, record, by=Requester.from_request(request), incident=incident):
-            context["clip"] = clips.ClipStatus(Clip.State.FAILED, trouble_text("no_downloads"), said.clip)
-    response = render(request, "cameras/clip.html", context)
-    return allow_media(request, response) if context["clip"].state == Clip.State.READY else response
-
-
-def is_incident(request: TenantRequest) -> bool:
-    """Return whether the reserve for incidents was chosen and the person has the permission for it."""
-    said = request.POST if request.method == "POST" else request.GET
-    return said.get("incident") == "1" and request.access.can(Permission.EVIDENCE_MAKE)
-
-
 @tenant_view(Permission.CAMERAS_VIEW)
 def index(request: TenantRequest) -> HttpResponse:
     """Show the latest pictures of all cameras. While the page is open, they are updated."""
@@ -172,7 +135,7 @@ def live(request: TenantRequest, camera_id: str) -> HttpResponseBase:
 
     def begin() -> Viewing:
         return playback.play_live(
-            current_connection(), found, by=Requester.from_request(request), incident=is_incident(request)
+            current_connection(), found, by=Requester.from_request(request), incident=_is_incident(request)
         )
 
     return start_viewing(request, _page_of(request, found), begin)
@@ -187,7 +150,7 @@ def recording(request: TenantRequest, camera_id: str) -> HttpResponseBase:
     at, seconds = form.cleaned_data["at"], form.cleaned_data["seconds"] or 60
 
     def begin() -> Viewing:
-        by, incident = Requester.from_request(request), is_incident(request)
+        by, incident = Requester.from_request(request), _is_incident(request)
         return playback.play_recording(current_connection(), found, at, seconds, by=by, incident=incident)
 
     return start_viewing(request, _page_of(request, found), begin, at=queries.to_input_value(at))
@@ -262,6 +225,37 @@ def remove(request: TenantRequest, camera_id: str) -> HttpResponseBase:
     return render(request, "cameras/remove.html", {"camera": found})
 
 
+@tenant_view(Permission.CAMERAS_RECORDED, methods=["GET", "POST"])
+def clip(request: TenantRequest, history_id: str) -> HttpResponseBase:
+    """Show a record's video. The page updates until the video is ready. A POST requests it."""
+    record = get_row_or_404(visibility.visible_records(request.access), history_id=history_id)
+    if request.method == "POST":
+        if not clips.is_expired(record):
+            clips.request_clip(current_connection(), record, incident=_is_incident(request))
+        there = reverse("cameras:clip", args=[request.tenant.slug, history_id])
+        return redirect(f"{there}?incident=1" if _is_incident(request) else there)
+    said = clips.clip_status(record, Clip.objects.filter(history_id=history_id).first())
+    seen = live_updates.version_of(said.state, said.reason, said.clip and (said.clip.due_at, said.clip.answered_at))
+    if live_updates.is_up_to_date(request, seen):
+        return live_updates.unchanged_response()
+    if live_updates.is_poll(request) and said.state == Clip.State.READY:
+        return HttpResponse(status=204, headers={"HX-Refresh": "true"})  # reload as a page, so that it is counted once
+    context: dict[str, Any] = {
+        "record": record,
+        "clip": said,
+        "seen": seen,
+        "downloads": usage.current_usage().downloads,
+    }
+    if live_updates.is_poll(request):
+        return render(request, "cameras/clip_now.html", context)
+    if said.state == Clip.State.READY and said.clip is not None:
+        incident = _is_incident(request)
+        if not clips.count_viewing(said.clip, record, by=Requester.from_request(request), incident=incident):
+            context["clip"] = clips.ClipStatus(Clip.State.FAILED, trouble_text("no_downloads"), said.clip)
+    response = render(request, "cameras/clip.html", context)
+    return allow_media(request, response) if context["clip"].state == Clip.State.READY else response
+
+
 def _camera_or_404(camera_id: str) -> Camera:
     return get_row_or_404(Camera.objects.prefetch_related(tiles.latest_pictures()), camera_id=camera_id)
 
@@ -287,6 +281,12 @@ def _refuse_form(request: TenantRequest, camera: Camera, form: MomentForm) -> Ht
     for problem in form.errors.values():
         messages.error(request, " ".join(map(str, problem)))
     return interrupted_requests.return_to_form(request, _page_of(request, camera))
+
+
+def _is_incident(request: TenantRequest) -> bool:
+    """Return whether the reserve for incidents was chosen and the person has the permission for it."""
+    said = request.POST if request.method == "POST" else request.GET
+    return said.get("incident") == "1" and request.access.can(Permission.EVIDENCE_MAKE)
 
 
 def _camera_url(request: TenantRequest, camera: Camera, name: str, *more: object) -> str:

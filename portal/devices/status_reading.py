@@ -36,9 +36,15 @@ from tenants.connections.service_clients import current_connection
 from tenants.models import Connection, Tenant
 from tenants.scope import current_tenant_id
 
+log = structlog.get_logger(__name__)
+_AT_ONCE = 20
+READ_STALE, READ_SOON = "portal.devices.tasks.read_stale", "portal.devices.tasks.read_soon"
 # A board sends a request every five seconds, or less often if many pages are open.
 _VIEWED_FOR = timedelta(seconds=60)
 _RECORD_EVERY = timedelta(seconds=20)
+# Limits with an open board: the age of a reading in a state that no log record ends, and of any reading.
+_UNLOGGED_STATES = (DoorState.UNKNOWN, DoorState.OFFLINE, DoorState.UNLOCKED)
+_UNLOGGED_MAX_AGE, _ANY_MAX_AGE = timedelta(minutes=2), timedelta(minutes=5)
 
 _RECORD_BOARD_VIEWER = """
 INSERT INTO devices_boardsight AS s (tenant_id, looked_at) VALUES (%(tenant)s, clock_timestamp())
@@ -57,16 +63,6 @@ def record_board_viewer() -> None:
 def boards_viewed_now(rows: QuerySet[BoardSight]) -> QuerySet[BoardSight]:
     """Return the rows whose board is open now."""
     return rows.filter(looked_at__gt=ClockTime() - _VIEWED_FOR)
-
-
-log = structlog.get_logger(__name__)
-_AT_ONCE = 20
-READ_STALE, READ_SOON = "portal.devices.tasks.read_stale", "portal.devices.tasks.read_soon"
-
-
-# Limits with an open board: the age of a reading in a state that no log record ends, and of any reading.
-_UNLOGGED_STATES = (DoorState.UNKNOWN, DoorState.OFFLINE, DoorState.UNLOCKED)
-_UNLOGGED_MAX_AGE, _ANY_MAX_AGE = timedelta(minutes=2), timedelta(minutes=5)
 
 
 def due_doors() -> list[QuerySet[PassController]]:

@@ -14,7 +14,6 @@ from django.utils.translation import gettext as _
 from portal.base.ui import live_updates
 from portal.devices import actions, board, holds, queries, status_reading
 from portal.devices.actions import DoorCommand
-from portal.devices.board import DoorWall
 from portal.devices.lists import DoorList
 from portal.domain.budget.priorities import Priority
 from portal.domain.history.lists import RecentRecords
@@ -49,7 +48,7 @@ def index(request: TenantRequest) -> HttpResponse:
 @tenant_view(Permission.DEVICES_VIEW)
 def wall(request: TenantRequest) -> HttpResponse:
     """Show the board for a wall screen, which also updates."""
-    shown = DoorWall(request)
+    shown = board.DoorWall(request)
     status_reading.record_board_viewer()
     if live_updates.is_up_to_date(request, shown.version):
         return live_updates.unchanged_response()

@@ -8,9 +8,11 @@ from accessapi.doors import DoorEvent
 from portal.base.timers.clock import database_now
 from portal.devices import status_reading
 from portal.domain.cameras.models import Camera
+from portal.domain.mirror import door_states
+from portal.domain.mirror.models import PassController
 from portal.domain.places import door_states
 from portal.domain.places.models import PassController
-from portal.keys import tasks as reading_of_keys
+from portal.keys import tasks as key_tasks
 from portal.lockdown.models import Kind, Lockdown, LockdownDoor, Scope, State
 from portal.plans.models import FloorPlan, Placed, Placement
 from tenants.scope import across_tenants, tenant_scope
@@ -278,11 +280,11 @@ def test_a_key_box_whose_line_the_log_tells_is_lost_is_read_and_shown_offline(pl
     key_box(place, real["key_device_id"])
     hear(place)
     with tenant_scope(place.tenant):
-        while reading_of_keys.read_due_boxes():
+        while key_tasks.read_due_boxes():
             pass
     where = {"tenant_id": place.service.tenant_id, "device_id": real["key_device_id"]}
     place.sandbox.console("devices", **where, is_connected=False)
     hear(place)
     with tenant_scope(place.tenant):
-        assert reading_of_keys.read_due_boxes() == 1
+        assert key_tasks.read_due_boxes() == 1
     assert "1 key box offline" in place.client().get(f"/t/{place.tenant.slug}/keys/").content.decode()
