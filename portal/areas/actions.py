@@ -121,7 +121,7 @@ def prepare(
     """Return a job for the preview; nothing is sent. Return None if nothing would change for anyone.
 
     With `starts_at`, the job has rows for all chosen members, and the change of each is decided at that time. `until`
-    is when the access given by it ends (`edit_jobs.schedule_end`).
+    is when the access given by it ends (`jobs.schedule_end`).
     """
     planned = plan_edit(members, edit, max_age, include_unchanged=starts_at is not None)
     options = {

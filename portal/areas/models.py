@@ -62,7 +62,7 @@ class Tally(TenantModel):
     """A difference in the number of members who hold a pass for an area. The sum of all rows is the number.
 
     The database adds a row with every change of Grant. Rows are added, not updated, so that transactions do not wait
-    for each other. `grants.compact_tallies` merges them regularly.
+    for each other. `access_counts.compact_tallies` merges them regularly.
     """
 
     area_id = models.TextField(db_collation="C")

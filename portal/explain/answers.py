@@ -1,4 +1,8 @@
-"""The answer of an access check with the deciding rule, and the person's week at the place."""
+"""The answer of an access check with the deciding rule, and the person's week at the place.
+
+The answer is yes, no or unknown, and until or from when it applies. The checks in order: the contract, the use period,
+the credential, and the rights with their schedules and holidays. Without the contract, the service opens nothing.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,9 @@
-"""The user guide on the site: its pages from `docs/guide`, and the link to help of each page."""
+"""The user guide on the site: its pages from `docs/guide`, and the link to help of each page.
+
+`docs/guide` has a page for each task and language, and `guide.toml` lists roles and views. The files are read on the
+site and in the repository. Their relative links and pictures are replaced by addresses of the site. Each page is
+rendered once in a process.
+"""
 
 import tomllib
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,7 @@
-"""Count all figures of the overview in one SQL statement, and compare today's entries with usual ones."""
+"""Count all figures of the overview in one SQL statement, and compare today's entries with usual ones.
+
+Each figure has a permission, is counted up to MOST, and uses an index. So it is fast with 200,000 members, too.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

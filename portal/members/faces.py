@@ -1,4 +1,11 @@
-"""Faces and profile pictures of members: requests, their state, and the pictures that pages show."""
+"""Faces and profile pictures of members: requests, their state, and the pictures that pages show.
+
+A face is replaced in two steps (specification: operation 9, "delete then register again"). The second request is
+recorded together with the first and held until the deletion is confirmed. So a closed browser or a lost answer cannot
+leave an unclear state. Between the two steps no face works.
+
+The address of a profile picture comes from single reads. The picture is loaded once and shown from our own address.
+"""
 
 import ipaddress
 import socket

@@ -1,4 +1,9 @@
-"""Forms of members. They convert inputs to request bodies, and only changed values are sent."""
+"""Forms of members. They convert inputs to request bodies, and only changed values are sent.
+
+The limit of one-time codes is stated by the service's environment, or learned from its refusals. Stated limits are
+enforced by forms, imports and the client. Learned limits are only shown next to the field: they are parsed from a
+sentence, and the service may change them.
+"""
 
 import re
 from collections.abc import Callable, Mapping
@@ -129,7 +134,7 @@ class MemberForm(ShownValuesForm, form_of(PLAIN_FIELDS)):  # type: ignore[misc] 
         help_text=_("The service creates a QR code and e-mails it at once."),
     )  # fmt: skip
     qr_data = inputs.line_field(_("Data of the QR code"), QR_CAPACITY, strip=False)
-    qr_timestep = forms.IntegerField(required=False)  # its limits depend on the environment: see `learned_limits`
+    qr_timestep = forms.IntegerField(required=False)  # its limits depend on the environment: see `timestep_field`
     qr_skew = forms.IntegerField(
         label=_("Neighbouring codes accepted"), required=False, initial=0,
         min_value=0, max_value=limits.SKEW_MAX,

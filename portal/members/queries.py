@@ -1,4 +1,9 @@
-"""Queries for the pages of members: members, their page, requests, audit log entries, and candidates."""
+"""Queries for the pages of members: members, their page, requests, audit log entries, and candidates.
+
+Candidates are members who may be a new one whose creation's answer was lost. A new member with the same code or card,
+and all other values equal, is ours. Name and group alone prove nothing if a member is found: another person may have
+created one with the same name. If none is found, it was not created.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,8 @@
-"""Compare the rights of two members, copy them to others, and merge two people's changes."""
+"""Compare the rights of two members, copy them to others, and merge two people's changes.
+
+Changes of the same rights are merged if they are about different places. `base` is what the person started from, `now`
+what the service has. Areas are merged one by one, key boxes as a whole.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

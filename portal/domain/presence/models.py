@@ -8,7 +8,7 @@ from tenants.models import TenantModel
 class Inside(TenantModel):
     """The last passage of one member or guest.
 
-    Whether it led in or out is not stored: it follows from the door's areas (`door_directions.py`), which the tenant
+    Whether it led in or out is not stored: it follows from the door's areas (`people.DoorDirections`), which the tenant
     may correct. Names are not stored either.
     """
 
@@ -27,7 +27,7 @@ class Inside(TenantModel):
 
 
 class PassedHour(TenantModel):
-    """The passages of a door in one hour, from the log (`hourly_counts.py`). It holds no personal data."""
+    """The passages of a door in one hour, from the log (`passages.py`). It holds no personal data."""
 
     tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, db_index=False)
     hour = models.DateTimeField()

@@ -1,4 +1,13 @@
-"""Everyone's last passage and the passages per hour, stored from the log."""
+"""Everyone's last passage and the passages per hour, stored from the log.
+
+Records may arrive late and in any order: the newest passage of a person is stored, by its time and then by its number.
+A passage is a record of a person at a door, of a category that means that the door opened. Records with keys of a key
+box are not passages.
+
+Passages per door and hour of the last weeks are stored so that charts of a day need not count records. The log reports
+each record once, so new ones are added. Every ten minutes the last hours are counted again, in case a listener failed.
+Records that are known only from a notification are counted when the log has them.
+"""
 
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta

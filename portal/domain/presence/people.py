@@ -1,4 +1,9 @@
-"""People in the building, each with its certainty and the reason, by the directions of doors."""
+"""People in the building, each with its certainty and the reason, by the directions of doors.
+
+Members are known by their last passage of a door, guests by the desk. An entry is certain where leaving is recorded
+too; everyone else who was seen and not seen leaving is likely to be in. People who were last seen before the day began
+count as not in. People without a record are unknown, so every number is a minimum.
+"""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass

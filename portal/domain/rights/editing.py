@@ -1,4 +1,14 @@
-"""Turn the editor's posted form into a sheet, and apply the form's buttons to it."""
+"""Turn the editor's posted form into a sheet, and apply the form's buttons to it.
+
+Any posted data gives a sheet; nothing raises. Inputs: `devices.mode`, `devices.area.<id>`, `keys.mode`,
+`keys.box.<id>`, `keys.unit.<id>.<number>` hold choices. A schedule is named in `schedule` and has lines `s1.4.kind`,
+`.day` (several), `.start`, `.end`, `.first`, `.last`. Undescribed values are sealed: `k1`, `devices.kept`,
+`devices.whole`, `devices.extras` and so on.
+
+A button adds a line, a schedule or a template before the sheet is saved. Its edit is a text of words: "row s1 weekly",
+"drop s1 3", "schedule", "template 7", "rights 7 merge". The browser's script does most of them; without it the form is
+posted and shown again with the edit applied.
+"""
 
 import contextlib
 import re

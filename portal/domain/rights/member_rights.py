@@ -1,4 +1,7 @@
-"""A member's rights, their comparison, and rights to give: of templates, members and groups."""
+"""A member's rights, their comparison, and rights to give: of templates, members and groups.
+
+The comparison takes mappings with "devices_pass", "keys_pass" and "privilege"; a missing part or None is unknown.
+"""
 
 import hashlib
 import json

@@ -1,4 +1,10 @@
-"""The lines of a schedule as people type them, and a schedule drawn as a week."""
+"""The lines of a schedule as people type them, and a schedule drawn as a week.
+
+Items that the portal understands become days and times that can be changed. All others (unknown modes and fields, odd
+times, no days) become slots of the kind "kept", which are shown and sent back unchanged.
+
+A week has seven days and holidays, each a lane of 24 hours. Positions are percent of a lane.
+"""
 
 import re
 import unicodedata

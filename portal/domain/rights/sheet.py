@@ -1,7 +1,7 @@
 """Rights prepared for editing: places on one side, and the few schedules that they share on the other.
 
     sheet = RightsSheet.of(rights)           # from the service's values
-    sheet = parse_sheet(data)                # from a form (`form_parsing.py`)
+    sheet = parse_sheet(data)                # from a form (`editing.py`)
     sheet.devices.to_body(sheet.pool)        # its devices_pass, in canonical form
 
 Every place has a choice: "never", "always", "s3" (the third schedule) or "k1" (an undescribed pass). Equal passes share
