@@ -56,12 +56,14 @@ class BulkChange:
     @property
     def job_kind(self) -> kinds.JobKind:
         """Return the kind of its jobs."""
+        own: dict[str, Any] = {"decide_rows": bulk_executor.compare_with_lists, **self.job_functions}
         return kinds.JobKind(
             name=self.name,
             permission=self.permission,
+            executor=bulk_executor,
             title_of=self._title_of,
             can_undo=self.can_undo,
-            **{"executor": bulk_executor, "decide_rows": bulk_executor.compare_with_lists, **self.job_functions},
+            **own,
         )
 
     def _title_of(self, job: Job) -> Sentence:
