@@ -1,4 +1,13 @@
-"""Export the log as a job: a worker writes a file of any length in parts, stored for a week."""
+"""Export the log as a job. Its content is fixed when the export is requested; a worker then writes it in parts.
+
+The file has the records that existed at that moment, the newest first. Records that are loaded later are excluded, even
+if they are older in time: their primary key is higher than the one saved at the start.
+
+A record from a notification keeps its key when the log's own record replaces it. It is exported as it is when its part
+is written. If the log has another time for it, the record stays in the part of the notified time, which never changes.
+So it is in the file exactly once. Records that are deleted before their part is written are missing (old records, names
+of erased people). The last line, or the sheet "About", says so. The file is stored for a week.
+"""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,12 @@
-"""Queue received notifications in memory; one thread parses them and writes them to PostgreSQL."""
+"""Queue received notifications in memory; one thread parses them and writes them to PostgreSQL.
+
+If messages are lost (the process is killed, the queue overflows), no record is lost: the log is also read regularly
+(docs/decisions/0060-read-the-log-after-a-notification.md). If the queue is full, the oldest bodies are dropped, but it
+stays known that the tenant was notified.
+
+The body's format is published but not specified, and an overrides file may change it. No content raises an error: a
+body that cannot be read still counts as a hint and is identified by its digest.
+"""
 
 import atexit
 import hashlib

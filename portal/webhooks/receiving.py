@@ -1,4 +1,14 @@
-"""Receive the service's notifications: find their tenant, check their signature, and answer."""
+"""Receive the service's notifications. The answer is sent first, without session, sign-in or parsing.
+
+Which tenant an address belongs to, and which secrets are valid, is cached to avoid a query per notification. Entries
+are fresh for FRESH_SECONDS. After that, one thread reloads all addresses at once, and callers wait at most WAIT_SECONDS
+for it. If the database is slow or down, old entries are used for a limited time.
+
+A signature is the HMAC-SHA256 of the raw body. The format of signatures is not published. Hexadecimal and base64 (both
+alphabets) are accepted, with or without a name like `sha256=` or `v1=`, single or in a list (`t=1700000000,v1=…`,
+`v1,…`). One valid signature of a list is enough: a service with two valid secrets signs with both. A repeated header
+counts as such a list.
+"""
 
 import base64
 import hmac
@@ -164,6 +174,7 @@ def _former_accepted_until(row: Webhook, now: datetime, asked_at: float) -> floa
 
 
 addresses = AddressCache()
+
 
 _HEX_DIGEST = re.compile(r"[0-9a-fA-F]{64}")
 _BASE64_DIGEST = re.compile(r"[A-Za-z0-9+/_-]{43}=?")

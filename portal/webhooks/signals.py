@@ -1,4 +1,7 @@
-"""Register the webhook's panels, its alert, and what happens after its requests and after notifications."""
+"""Register the webhook's panels, its alert, and what follows its requests and notifications.
+
+After a request, old values end when the new ones are confirmed, and return when they are refused.
+"""
 
 from collections.abc import Iterator
 from datetime import timedelta

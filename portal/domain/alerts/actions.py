@@ -1,4 +1,7 @@
-"""Changes of alerts and rules by people, with audit rows, and tests of a rule against the past month."""
+"""Changes of alerts and rules by people, with audit rows, and tests of a rule against the past month.
+
+If two people do the same at once, the second gets an error with the first one's name.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

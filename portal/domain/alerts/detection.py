@@ -1,4 +1,10 @@
-"""Detect alerts in new records and, once a minute, in current states, and store them."""
+"""Detect alerts in new records, in their transaction, and once a minute in current states, and store them.
+
+If a kind fails on new records, only its work is rolled back and noted as behind. The next check repeats it.
+
+There is one row for each fact, even if it ends and begins again for a short time. Whoever saves observations has locked
+the tenant's `Watch`, so that no alert begins twice and no record is counted twice.
+"""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta

@@ -1,4 +1,7 @@
-"""A tenant's rules of alerts: the default ones, with the tenant's changes, and how they are changed."""
+"""A tenant's rules of alerts: the default ones, with the tenant's changes.
+
+A change is a safety rule: disabled, less serious, later or with fewer hours is looser.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,8 @@
-"""Register banners and facts of alerts, the kinds that the domain finds itself, and the checks."""
+"""Register the banners of alerts, the kinds of alerts that belong to no area, and the detection.
+
+Every page has a banner for each serious alert until someone assigns it to themselves or closes it. The banner remains
+after the alert has ended, because it may be unnoticed.
+"""
 
 import time
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,7 @@
-"""Settings of notifications by people, and the safety rules for recipients and web addresses."""
+"""Settings of notifications by people. In the audit log, addresses are masked and secrets are left out.
+
+Recipients and web addresses are safety rules: fewer roles, people or web addresses are looser.
+"""
 
 import secrets
 from collections.abc import Mapping, Sequence

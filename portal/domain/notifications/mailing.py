@@ -1,4 +1,4 @@
-"""Send mails: an alert to a person, in their language and with what they may see of it now."""
+"""Send mails: an alert as an e-mail, in the person's language, with what they may see of it now."""
 
 import contextlib
 from dataclasses import dataclass

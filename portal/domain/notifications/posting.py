@@ -1,4 +1,8 @@
-"""Post an alert as signed JSON to a web address of the tenant, in networks that are allowed."""
+"""Post an alert as signed JSON to a web address of the tenant, once, to exactly the IP address that was checked.
+
+It goes to HTTPS in public networks, and to networks that the operator allows. A person who enters an address must not
+reach systems that only the portal can reach, or scan others' ports.
+"""
 
 import hashlib
 import hmac

@@ -1,4 +1,7 @@
-"""Queue notifications of new alerts, and send each of them once (decision 67)."""
+"""Queue notifications of new alerts in the alerts' transaction, so that none is lost, and send those that are due.
+
+Each is claimed before it is sent, so that it is never sent twice (decision 67).
+"""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
