@@ -36,7 +36,7 @@ TARGET = "connection"
 CHANGED_COLUMNS = ("is_on", "categories", "token", "token_digest", "former_digest", "secret", "former_secret",
 "former_until",
        "set_at")  # fmt: skip
-# After this time every process knows a new secret (`address_cache.py`).
+# After this time every process knows a new secret (`receiving.py`).
 _KNOWN_EVERYWHERE = timedelta(seconds=FRESH_SECONDS + WAIT_SECONDS + 0.9)
 
 
@@ -55,7 +55,7 @@ def submit_change(
 ) -> Intent:
     """Request a change (operation 2), with `categories` if it is about them.
 
-    New values are accepted here from now on, old values until the outcome is known (`follow`). Raises NotSubmitted
+    New values are accepted here from now on, old values until the outcome is known (`signals.py`). Raises NotSubmitted
     while an earlier request is open, or if the service's settings cannot be read. It is also raised if they name
     another system's address, unless `replace` is that address's digest.
     """

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.conf import settings as site
+from django.conf import settings
 from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -232,7 +232,7 @@ def draw_panel(request: TenantRequest) -> SafeString:
         "form": refused or CategoriesForm(row, present),
         "may_manage": request.access.can(Permission.CONNECTION_MANAGE),
         "is_reachable": service_settings.is_reachable(),
-        "portal_url": site.PORTAL_URL,
+        "portal_url": settings.PORTAL_URL,
         "renewals": _RENEWALS,
         "mark": actions.address_digest(present) if present is not None else "",
     }

@@ -114,8 +114,7 @@ COMPUTED = {
     ("portal/domain/alerts/actions.py", "action"): given("portal/domain/alerts/actions.py", "_audit", at=2),
     ("portal/domain/notifications/actions.py", "action"): given(
         "portal/domain/notifications/actions.py", "audit_change", at=2
-    )
-    | given("portal/domain/notifications/actions.py", "audit_change", at=2),
+    ),
     ("portal/domain/notifications/actions.py", "f'alert_kind.{kind}'"): ALERTS,
     ("portal/domain/alerts/rules.py", "f'alert_kind.{kind}'"): ALERTS,
     ("portal/domain/safety/changing.py", "f'safety.{state}'"): {
