@@ -3,6 +3,10 @@
 Four roles are created in single-user mode, before the server listens. The site's role owns nothing, another role owns
 its tables, a third reads all rows for backups, and the sandbox has its own. None is a superuser, because row-level
 security does not bind superusers. No other role can sign in.
+
+PostgreSQL refuses to run as root. If root starts it, it runs under an unprivileged account in a separate folder. This
+is inside the checkout if that account has access to it, else in the machine's folder for temporary files. The launcher
+never opens parent folders to all accounts.
 """
 
 import contextlib

@@ -1,4 +1,8 @@
-"""The database and the broker for one run, and the environment with their addresses."""
+"""The database and the broker for one run, and the environment with their addresses.
+
+The tests' migrated databases are stored as a cluster that each run copies. Migrating takes seconds, copying a tenth of
+a second. The cluster's name is a digest of its sources.
+"""
 
 import contextlib
 import hashlib

@@ -1,4 +1,4 @@
-"""The client's address behind trusted proxies, whose number is a setting.
+"""The client's address behind trusted proxies, whose number is a setting, and the name of its browser.
 
 Each proxy appends the address of its caller to X-Forwarded-For. With n trusted proxies, the last n - 1 entries and the
 connection's address are proxies. The entry before those is the client as the first proxy saw it. Anything further left

@@ -3,6 +3,8 @@
 Each app registers its own in `words.py`, which the site imports at start (`portal.site.apps`). A code that rows may
 hold is never removed, and its meaning never changes. An audit log entry uses its action as its code if the action has
 one sentence. Values that are counted are called `n`.
+
+A stored sentence is a code with its values. Older rows keep their stored sentence as plain text.
 """
 
 from __future__ import annotations

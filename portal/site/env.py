@@ -1,6 +1,7 @@
-"""Read environment variables with their types. A missing or malformed one fails at start, with its name.
+"""The environment variables of the site, and reading them with their types.
 
-Each variable is declared in `portal.site.env`; an undeclared name is an error.
+A missing or malformed one fails at start, with its name; an undeclared name is an error. `make docs` writes
+docs/configuration.md from the table here (`python -m portal.site.env`).
 """
 
 import os
@@ -180,10 +181,6 @@ def describe() -> str:
     return "\n".join([*lines, ""])
 
 
-if __name__ == "__main__":
-    print(describe(), end="")
-
-
 # The exit code after which gunicorn does not restart a process again and again.
 _EXIT_CODE = 3
 
@@ -321,3 +318,7 @@ def mail(name: str) -> dict[str, object]:
         "EMAIL_USE_SSL": url.scheme == "smtps",
         "EMAIL_USE_TLS": url.scheme == "smtp" and bool(url.username),
     }
+
+
+if __name__ == "__main__":
+    print(describe(), end="")

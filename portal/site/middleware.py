@@ -1,4 +1,10 @@
-"""Middleware for rules that apply to every answer of the site."""
+"""Middleware for rules that apply to every answer of the site.
+
+`pace_polls` sets how often open pages poll: often while few are open, and never so often that other pages wait for
+them. Each response to such a page has the seconds until its next request (`X-Again`, read by `static/js/live.js`). Each
+process counts the pages that wait for their next request, and allows only a limited number of requests a second. The
+response also reports whether the banners changed, so that a page sends one request for all.
+"""
 
 import heapq
 import random

@@ -1,4 +1,13 @@
-"""Probes and figures for monitoring: /healthz, /readyz and /metrics."""
+"""Monitoring: `/healthz` and `/readyz` for probes, and `/metrics` for Prometheus.
+
+Probes report whether this process is running, and whether it and the services it needs can work. They need no sign-in
+and show no personal data. A tenant that cannot be loaded does not make the site unready; the platform page and
+`/metrics` report it.
+
+`docs/metrics.md` lists the figures that operators need for alerts. Web processes count their answers in shared files
+(prometheus-client's multiprocess mode). All else is read from PostgreSQL and the broker at each scrape, so that it is
+the same in every process.
+"""
 
 import os
 import threading

@@ -1,4 +1,7 @@
-"""The demonstration's tenants with different contracts, people in every role, and floor plans."""
+"""The demonstration's tenants with different contracts, people in every role, and its floor plan.
+
+The floor plan is a drawing of walls and door openings, with the positions of its doors.
+"""
 
 import secrets
 from dataclasses import dataclass

@@ -1,4 +1,7 @@
-"""The programs of the site and of the sandbox, started as in production and kept running."""
+"""The programs of the site and of the sandbox, with their commands as in production, and keeping them running.
+
+A supervisor reports when one ends, restarts it, and stops them all in order.
+"""
 
 import signal
 import subprocess

@@ -1,4 +1,12 @@
-"""Check a dump: read it once and collect all problems."""
+"""Check a dump: read it once and collect all problems.
+
+It is compared with the site's database, which has changed since. Rows that were deleted after the dump are ignored.
+Rows that were added are recognised by their `id`, which counts up: the dump must have all rows up to its last `id`. A
+few may be missing: those of transactions that were open at the time.
+
+Things that a dump needs to be useful, such as keys, are its dependencies. Each one reads rows of the dump and returns
+what is missing.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages about an account's sessions, recovery codes and sign-ins, and about sign-ins of staff."""
+"""Pages of a person's own account, in addition to allauth's, and sign-ins and attempts for managers."""
 
 from __future__ import annotations
 

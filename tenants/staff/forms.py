@@ -1,4 +1,7 @@
-"""Forms to invite staff and change roles, and the forms of the sign-in pages."""
+"""Forms of the staff page and of an accepted invitation, and allauth's sign-in forms with the portal's texts.
+
+The sign-in forms have one link to a forgotten password, and no placeholders as labels.
+"""
 
 from __future__ import annotations
 

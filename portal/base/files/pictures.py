@@ -1,5 +1,8 @@
 """Check uploaded pictures before they are decoded, and remove their metadata.
 
+A JPEG file is parsed by its markers first: a file of 1.7 MB can contain 144 megapixels, and decoding it would use up
+the memory. The result is the same picture without metadata (place and time, thumbnails, data after its end).
+
 Faces are sent as JPEG of at most 2 MB (specification: operation 8, Limits). Profile pictures have no limit in the
 specification and are scaled down here.
 """

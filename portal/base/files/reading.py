@@ -1,4 +1,7 @@
-"""Read uploaded tables: find out whether a file is CSV or XLSX, and read its rows."""
+"""Read CSV and XLSX in the same way: headings first, then numbered rows of text.
+
+CSV comes from Excel, Japanese systems and databases: encoding and delimiter are detected, values stay unchanged.
+"""
 
 import codecs
 import csv

@@ -3,6 +3,9 @@
 A spreadsheet program evaluates CSV cells that begin with = + - @ (or a control character before them). In files of the
 portal such a cell gets an apostrophe in front. It is removed when the portal reads its own file, recognised by the
 column of reasons or by the headings of the members' export. Other files are never changed.
+
+A workbook of any length is streamed from rows that were rendered before. openpyxl creates everything except the rows,
+because it takes minutes for a million of them.
 """
 
 import csv

@@ -2,6 +2,8 @@
 
 Cells are returned as a person sees them: numbers without a superfluous decimal point, leading zeros if the format shows
 them, dates as 2026-12-01, formulas as text without evaluation.
+
+The file is a ZIP archive, whose directory is checked before anything is unpacked.
 """
 
 import io

@@ -1,4 +1,9 @@
-"""Icons, and chips for states: text and shape, never colour alone."""
+"""Icons of the Tabler set, and state chips: text and shape, never colour alone.
+
+Locked is quiet; unlocked and held open are loud. The icons listed in `pictures.txt` are on every page or in list rows.
+They are in one file that browsers cache, and are drawn by reference to it; the others are inlined. `stack assets`
+creates the file.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime

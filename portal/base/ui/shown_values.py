@@ -1,4 +1,10 @@
-"""Signed hidden values of forms, and forms that show when another person changed the same field."""
+"""Signed hidden values of forms, and forms for stored data that two people may edit at once.
+
+A signed value is readable only by the same tenant and for the same purpose. A `ConflictForm` has the values that its
+page showed in such a field. When it is posted, a field that only another person changed keeps that newer value. A field
+that both changed is an error with both values; posting the form again replaces the other person's value. So the later
+person sees the other's change and decides.
+"""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -13,7 +19,7 @@ from django.utils.translation import pgettext
 from portal.base.ui.times import local
 from tenants.scope import current_tenant_id
 
-_SALT = "portal.base.ui.shown_values"
+_SALT = "portal.base.ui.sealing"
 
 
 class InvalidSeal(ValueError):

@@ -46,7 +46,8 @@ T = TypeVar("T")
 
 # Longer than any call may take (connect 3 s, response 30 s): after that its process has certainly crashed.
 _CALL_SECONDS = 40
-# How often waiting requests check whether the caller still runs (see `tenants.postgresql.session_locks`), to notice a crash soon.
+# How often waiting requests check whether the caller still runs (see `tenants.postgresql.session_locks`), to notice a
+# crash soon.
 _LIVENESS_SECONDS = 0.5
 _ANSWER_SECONDS = 5
 _POLL_SECONDS = 0.05

@@ -1,0 +1,1 @@
+"""The demonstration: the whole site on one machine, with tenants, people and data like a customer's."""
