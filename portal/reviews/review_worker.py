@@ -210,7 +210,7 @@ DUE = TaskWakeup(rows=_due_reviews, task=STEP_TASK, claim_values=lambda: {"due_a
 def wake_reminders(review: Review) -> None:
     """Wake a worker for the reminders after the transaction."""
     Review.objects.filter(pk=review.pk, state=State.RUNNING).update(remind_at=ClockTime())
-    task_queue.enqueue_after_commit(REMIND_TASK, review.tenant_id, review.pk)
+    celery_app.enqueue_after_commit(REMIND_TASK, review.tenant_id, review.pk)
 
 
 def reset_reminders(review: Review) -> None:
@@ -275,7 +275,7 @@ def _remind(review: Review, user: User, count: int, kind: Kind) -> None:
 def _try_send(review: Review, user: User, count: int, kind: Kind) -> DeliveryOutcome:
     access = access_to(user, current_tenant())
     if access is None or access.support_session or not access.can(Permission.REVIEWS_DECIDE):
-        return delivery_outcomes.failed("no permission")
+        return DeliveryOutcome.failed("no permission")
     with override(user.language or settings.LANGUAGE_CODE):
         return mailing.send(_message(review, user, count, kind))
 
@@ -299,7 +299,7 @@ def _message(review: Review, user: User, count: int, kind: Kind) -> EmailMessage
 def mark_reminders_restored(found_at: datetime) -> int:
     """Treat reminders that are due now as sent, after a restore from a backup."""
     rows = [
-        Reminder(review=review, user=user, kind=kind, came=str(delivery_outcomes.uncertain("").state))
+        Reminder(review=review, user=user, kind=kind, came=str(DeliveryOutcome.uncertain("").state))
         for review in Review.objects.filter(state=State.RUNNING, listed_at__isnull=False)
         for user, _count, kind in _due_reminders(review, found_at)
     ]

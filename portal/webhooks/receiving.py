@@ -36,7 +36,6 @@ from portal.webhooks.models import Webhook, digest_token
 from tenants.scope import across_tenants
 from tenants.vault import VaultError
 
-
 log = structlog.get_logger(__name__)
 
 

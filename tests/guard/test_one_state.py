@@ -8,8 +8,6 @@ from accessapi.doors import DoorEvent
 from portal.base.timers.clock import database_now
 from portal.devices import status_reading
 from portal.domain.cameras.models import Camera
-from portal.domain.mirror import door_states
-from portal.domain.mirror.models import PassController
 from portal.domain.places import door_states
 from portal.domain.places.models import PassController
 from portal.keys import tasks as key_tasks

@@ -45,7 +45,7 @@ MAKERS = re.compile(
     r"FileResponse|StreamingHttpResponse|csv\.writer|(?<!_)Workbook\(|content.disposition", re.IGNORECASE
 )
 WRITERS = {
-    "portal/base/files/writing.py",  # workbooks too long for memory: rows are written as they are sent
+    "portal/base/files/writing.py",
     "portal/codes/views.py",
     # The checking program, stored video, and other things that are stored as a whole.
     "portal/evidence/views.py",

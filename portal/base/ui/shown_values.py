@@ -19,7 +19,7 @@ from django.utils.translation import pgettext
 from portal.base.ui.times import local
 from tenants.scope import current_tenant_id
 
-_SALT = "portal.base.ui.sealing"
+_SALT = "portal.base.ui.shown_values"
 
 
 class InvalidSeal(ValueError):

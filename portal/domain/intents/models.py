@@ -39,8 +39,9 @@ CLAIM_SECONDS = 40
 # How long after its claim a request may still be sent. Connecting takes up to 3 s. A process that paused longer must
 # not send a request that the sweep has settled or given to another process.
 WRITE_SECONDS = 5
-# A claim whose session lock is gone (see `tenants.postgresql.session_locks`) is settled earlier. If it is not sent again: when its
-# process may no longer send. If it is: when that process, should it still run, no longer waits for the answer.
+# A claim whose session lock is gone (see `tenants.postgresql.session_locks`) is settled earlier. If it is not sent
+# again: when its process may no longer send. If it is: when that process, should it still run, no longer waits for the
+# answer.
 LOST_CLAIM_SECONDS = WRITE_SECONDS + 2
 LOST_REPEATABLE_CLAIM_SECONDS = WRITE_SECONDS + READ_SECONDS + 1
 # How often a repeatable request (set, delete) is sent before a person has to decide.
