@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy
 
 from portal.base.restore import marking
 from portal.base.timers.clock import ClockTime, database_now
-from portal.base.timers.timer_registry import TaskWakeup
+from portal.base.timers.timer_registry import Process, due
 from portal.base.ui import times
 from portal.devices.actions import DoorCommand, service_command
 from portal.devices.models import OPEN, Hold
@@ -174,11 +174,7 @@ def on_connected(sender: Any, *, connection: Connection, **more: Any) -> None:
         _reschedule(Hold.objects.filter(state__in=OPEN, attempts__gt=0), 0)
 
 
-def _due_holds() -> QuerySet[Hold]:
-    return Hold.objects_across_tenants.filter(state__in=OPEN, due_at__lte=ClockTime())
-
-
-DUE = TaskWakeup(rows=_due_holds, task="portal.devices.tasks.end_hold")
+HOLDS = Process(name="holds", rows=due(Hold, state__in=OPEN), step=process_due, queue="doors", every=1.0, seconds=30)
 
 
 LONGEST_HOLD = timedelta(hours=24)

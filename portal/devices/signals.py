@@ -11,8 +11,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from accessapi.doors import DoorEvent
 from portal.base.restore import marking
-from portal.base.timers import rounds, timer_registry
-from portal.base.timers.celery_app import enqueue_after_commit
+from portal.base.timers import celery_app, rounds
 from portal.base.timers.clock import ClockTime, database_now
 from portal.base.ui import command_palette, frame, nav
 from portal.base.ui.command_palette import Hit
@@ -22,7 +21,7 @@ from portal.devices import holds, queries, status_reading
 from portal.devices.actions import DoorCommand
 from portal.devices.models import OPEN, Hold
 from portal.devices.queries import is_held
-from portal.devices.status_reading import READ_SOON, door_word_of
+from portal.devices.status_reading import URGENT_DOORS, door_word_of
 from portal.domain import events
 from portal.domain.alerts import kinds
 from portal.domain.alerts.kinds import AlertKind, Observation, RuleSetting, RuleValues, TenantFilter, tenants_having
@@ -212,7 +211,7 @@ def on_command_finished(intent: Intent) -> None:
     if intent.state == State.SUCCEEDED and control in _DOOR_WORDS:
         door_states.apply_event(intent.tenant, device_id, _DOOR_WORDS[control])
     elif intent.reason == Reason.REQUEST_FAILED and door_states.request_reading(device_id):
-        enqueue_after_commit(READ_SOON, intent.tenant_id)
+        URGENT_DOORS.wake(intent.tenant_id)
 
 
 def describe_outcome(intent: Intent) -> OutcomeText:
@@ -323,22 +322,17 @@ command_palette.register(
 )
 frame.register_banners(door_banners, rows=lambda: alarming_doors().only("pk"))
 marking.register_timer("holds", lambda: Hold.objects.filter(state__in=OPEN))
-timer_registry.register("holds", holds.DUE.check_due, every=1.0, queue="doors", due_rows=holds.DUE.querysets)
+holds.HOLDS.register()
 connected.connect(holds.on_connected, dispatch_uid="holds")
 events.subscribe(MirrorKind.HISTORIES, status_reading.on_histories)
+celery_app.declare(status_reading.READ_STALE, status_reading.read_stale, queue="sync", seconds=280)
 rounds.register(
     "doors",
     rounds.enqueue_steps(status_reading.READ_STALE, status_reading.due_doors),
     every=60.0,
     queue="sync",
 )
-timer_registry.register(
-    "doors_soon",
-    status_reading.SOON_DUE.check_due,
-    every=1.0,
-    queue="interactive",
-    due_rows=status_reading.SOON_DUE.querysets,
-)
+URGENT_DOORS.register()
 
 
 register_sentences(

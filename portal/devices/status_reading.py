@@ -21,9 +21,8 @@ from accessapi.doors import DoorEvent
 from accessapi.errors import NotFound, ServiceError
 from accessapi.operations import CallClass
 from accessapi.overrides import States
-from portal.base.timers.celery_app import enqueue_after_commit
 from portal.base.timers.clock import ClockTime
-from portal.base.timers.timer_registry import TaskWakeup
+from portal.base.timers.timer_registry import Process
 from portal.devices.models import BoardSight
 from portal.domain.budget import ledger
 from portal.domain.budget.ledger import BudgetExhausted
@@ -38,7 +37,7 @@ from tenants.scope import current_tenant_id
 
 log = structlog.get_logger(__name__)
 _AT_ONCE = 20
-READ_STALE, READ_SOON = "portal.devices.tasks.read_stale", "portal.devices.tasks.read_soon"
+READ_STALE = "portal.devices.read_stale"
 # A board sends a request every five seconds, or less often if many pages are open.
 _VIEWED_FOR = timedelta(seconds=60)
 _RECORD_EVERY = timedelta(seconds=20)
@@ -147,7 +146,7 @@ def on_histories(tenant: Tenant, *, histories: Sequence[History]) -> None:
         elif record.category in telling:
             wanted.setdefault(record.device_id, record.at)
     if sum(door_states.request_reading(device_id, unless_read_after=at) for device_id, at in sorted(wanted.items())):
-        enqueue_after_commit(READ_SOON, tenant.pk)
+        URGENT_DOORS.wake(tenant.pk)
 
 
 def door_word_of(record: History, states: States) -> DoorEvent | None:
@@ -168,4 +167,13 @@ def _due_soon() -> QuerySet[PassController]:
     return PassController.objects_across_tenants.filter(IS_READ_SOON, look_at__lte=ClockTime(), tenant_id__in=connected)
 
 
-SOON_DUE = TaskWakeup(rows=_due_soon, task=READ_SOON, id_columns=("tenant_id",), order=("look_at", "pk"))
+URGENT_DOORS = Process(
+    name="doors_soon",
+    rows=_due_soon,
+    step=read_soon,
+    queue="interactive",
+    every=1.0,
+    seconds=110,
+    is_per_row=False,
+    order=("look_at", "pk"),
+)

@@ -17,7 +17,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from portal.base.timers.clock import ClockTime, database_now
-from portal.base.timers.timer_registry import TaskWakeup
+from portal.base.timers.timer_registry import Process, retry_after
 from portal.base.ui.times import TOKYO, local
 from portal.domain.intents.recording import Requester
 from portal.domain.safety import changing
@@ -364,8 +364,11 @@ def _due_incidents() -> QuerySet[Incident]:
 
 
 # If a worker did not finish, the incident is due again an hour later.
-INCIDENTS_DUE = TaskWakeup(
+EXPIRED_INCIDENTS = Process(
+    name="incidents_over",
     rows=_due_incidents,
-    task="portal.evidence.tasks.delete",
-    claim_values=lambda: {"due_at": ClockTime() + timedelta(hours=1)},
+    step=delete_expired,
+    queue="bulk",
+    every=600.0,
+    claim_values=retry_after(3600),
 )

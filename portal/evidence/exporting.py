@@ -21,7 +21,6 @@ import httpx2
 import structlog
 from django.conf import settings
 from django.db import transaction
-from django.db.models import QuerySet
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -31,8 +30,7 @@ from rfc3161_client import HashAlgorithm, PKIStatus, TimestampRequestBuilder, de
 from accessapi.errors import ServiceError
 from accessapi.transport import ConnectionPool, ServiceTransport
 from portal.base.files.writing import render_csv_lines
-from portal.base.timers.clock import ClockTime
-from portal.base.timers.timer_registry import TaskWakeup
+from portal.base.timers.timer_registry import Process, due, retry_after
 from portal.base.ui.times import local
 from portal.evidence import store
 from portal.evidence.check_export import MANIFEST, SEAL, SIGNATURE, STAMP, TAIL
@@ -305,10 +303,12 @@ def _json(incident: Incident, export: Export, rows: list[ExportRow]) -> bytes:
     return json.dumps(told, ensure_ascii=False, indent=1).encode()
 
 
-def _due_exports() -> QuerySet[Export]:
-    return Export.objects_across_tenants.filter(due_at__lte=ClockTime())
-
-
-EXPORTS_DUE = TaskWakeup(
-    rows=_due_exports, task="portal.evidence.tasks.export", claim_values=lambda: {"due_at": ClockTime() + _LEASE}
+EXPORTS = Process(
+    name="evidence_exports",
+    rows=due(Export),
+    step=write_export,
+    queue="bulk",
+    every=2.0,
+    seconds=280,
+    claim_values=retry_after(_LEASE),
 )

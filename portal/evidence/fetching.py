@@ -10,11 +10,11 @@ from datetime import timedelta
 
 from django.db import Error, transaction
 from django.db import connection as database
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q
 
 from accessapi.errors import ServiceError
-from portal.base.timers.clock import ClockTime, database_now
-from portal.base.timers.timer_registry import TaskWakeup
+from portal.base.timers.clock import ClockTime, database_now, scaled_seconds
+from portal.base.timers.timer_registry import Process, due, retry_after
 from portal.domain.budget.ledger import BudgetExhausted
 from portal.domain.budget.priorities import Priority
 from portal.domain.cameras import clips, pictures
@@ -184,11 +184,13 @@ def expiring_incidents(before: timedelta) -> list[tuple[int, int]]:
     return list(near.order_by("incident_id").values_list("incident_id", "incident__number").distinct())
 
 
-def _due() -> QuerySet[Item]:
-    return Item.objects_across_tenants.filter(due_at__lte=ClockTime())
-
-
 # If a worker dies, the item is due again after the lease, which is longer than the task's time limit.
-MEDIA_DUE = TaskWakeup(
-    rows=_due, task="portal.evidence.tasks.fetch", claim_values=lambda: {"due_at": ClockTime() + _LEASE}
+MEDIA = Process(
+    name="evidence_media",
+    rows=due(Item),
+    step=fetch,
+    queue="sync",
+    every=scaled_seconds(2),
+    seconds=280,
+    claim_values=retry_after(_LEASE),
 )

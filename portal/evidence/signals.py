@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy, pgettext_lazy
 
 from portal.base.timers import timer_registry
-from portal.base.timers.clock import ClockTime, database_now, scaled_seconds
+from portal.base.timers.clock import ClockTime, database_now
 from portal.base.ui import nav, panels
 from portal.base.ui.nav import NavEntry
 from portal.domain.alerts import kinds as alert_kinds
@@ -104,27 +104,9 @@ def _draw_link(request: TenantRequest, href: str) -> SafeString:
 
 
 nav.register(NavEntry("evidence", _("Evidence"), "folder", "evidence:index", Permission.EVIDENCE_VIEW))
-timer_registry.register(
-    "evidence_media",
-    fetching.MEDIA_DUE.check_due,
-    every=scaled_seconds(2),
-    queue="sync",
-    due_rows=fetching.MEDIA_DUE.querysets,
-)
-timer_registry.register(
-    "evidence_exports",
-    exporting.EXPORTS_DUE.check_due,
-    every=2.0,
-    queue="bulk",
-    due_rows=exporting.EXPORTS_DUE.querysets,
-)
-timer_registry.register(
-    "incidents_over",
-    actions.INCIDENTS_DUE.check_due,
-    every=600.0,
-    queue="bulk",
-    due_rows=actions.INCIDENTS_DUE.querysets,
-)
+fetching.MEDIA.register()
+exporting.EXPORTS.register()
+actions.EXPIRED_INCIDENTS.register()
 timer_registry.register(
     "evidence_files", store.delete_due, every=60.0, queue="bulk", due_rows=store.FILES_DUE.querysets
 )

@@ -20,7 +20,7 @@ from accessapi.resources import write_moment
 from accessapi.resources.guests import Guest
 from portal.base.restore import marking
 from portal.base.timers.clock import ClockTime, database_now
-from portal.base.timers.timer_registry import TaskWakeup
+from portal.base.timers.timer_registry import Process, due
 from portal.domain.budget.ledger import BudgetExhausted
 from portal.domain.budget.priorities import Priority
 from portal.domain.intents import actions, handlers
@@ -307,12 +307,15 @@ def end_by_revival(revival: Intent) -> None:
     )
 
 
-def _due_visits() -> QuerySet[Visit]:
-    """Return visits of all tenants whose timer is due."""
-    return Visit.objects_across_tenants.filter(cut_due_at__lte=ClockTime())
-
-
-DUE = TaskWakeup(rows=_due_visits, task="portal.guests.tasks.cut", order=("cut_due_at",))
+ENDS = Process(
+    name="codes_that_must_die",
+    rows=due(Visit, "cut_due_at"),
+    step=process_due,
+    queue="interactive",
+    every=2.0,
+    seconds=50,
+    order=("cut_due_at",),
+)
 
 
 def unconfirmed_visits() -> QuerySet[Visit]:

@@ -14,7 +14,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from portal.base.restore import marking
-from portal.base.timers import timer_registry
 from portal.base.ui import command_palette, frame, nav
 from portal.base.ui.command_palette import Hit
 from portal.base.ui.frame import Banner
@@ -204,13 +203,7 @@ events.subscribe(MirrorKind.GUESTS, request_outcomes.on_guests)
 
 connected.connect(deactivation.on_connected, dispatch_uid="guests")
 marking.register_timer("codes", deactivation.unconfirmed_visits, "cut_due_at")
-timer_registry.register(
-    "codes_that_must_die",
-    deactivation.DUE.check_due,
-    every=2.0,
-    queue="interactive",
-    due_rows=deactivation.DUE.querysets,
-)
+deactivation.ENDS.register()
 
 
 register_sentences(

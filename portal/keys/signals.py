@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accessapi.keys import KeyEvent
-from portal.base.timers import rounds
+from portal.base.timers import celery_app, rounds
 from portal.base.timers.celery_app import enqueue_after_commit
 from portal.base.timers.clock import ClockTime, database_now
 from portal.base.ui import command_palette, nav
@@ -153,6 +153,7 @@ command_palette.register(
     partial(freshness.describe_unread, kind=MirrorKind.KEY_BOXES),
 )
 events.subscribe(MirrorKind.HISTORIES, tasks.on_histories)
+celery_app.declare(tasks.READ_STALE, tasks.read_due_boxes, queue="sync", seconds=280)
 rounds.register(
     "key_boxes",
     rounds.enqueue_steps(tasks.READ_STALE, tasks.due_boxes),

@@ -10,7 +10,7 @@ from django.db.models import F, Q, QuerySet
 
 from accessapi.doors import DoorEvent
 from accessapi.errors import NotFound, ServiceError
-from portal.base.timers.celery_app import enqueue_after_commit, portal_task
+from portal.base.timers.celery_app import enqueue_after_commit
 from portal.base.timers.clock import ClockTime
 from portal.domain.budget.ledger import BudgetExhausted
 from portal.domain.budget.priorities import Priority
@@ -21,10 +21,9 @@ from portal.domain.places.models import KeyBox
 from portal.domain.sync import freshness, single_reads
 from tenants.connections.service_clients import current_connection
 from tenants.models import Connection, Tenant
-from tenants.scope import tenant_scope
 
 _BATCH_SIZE = 10
-READ_STALE = "portal.keys.tasks.read_stale"
+READ_STALE = "portal.keys.read_stale"
 
 
 def due_boxes() -> list[QuerySet[KeyBox]]:
@@ -72,9 +71,3 @@ def on_histories(tenant: Tenant, *, histories: Sequence[History]) -> None:
     }
     if told and KeyBox.objects.filter(key_device_id__in=told).update(look_at=ClockTime()):
         enqueue_after_commit(READ_STALE, tenant.pk)
-
-
-@portal_task(queue="sync", promise="idempotent", seconds=280)
-def read_stale(tenant_id: int) -> None:
-    with tenant_scope(tenant_id):
-        read_due_boxes()

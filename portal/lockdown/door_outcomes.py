@@ -21,7 +21,7 @@ from django.utils.translation import gettext as _
 from accessapi.operations import CallClass
 from portal.base.restore import marking
 from portal.base.timers.clock import ClockTime, database_now, scaled_pause
-from portal.base.timers.timer_registry import TaskWakeup
+from portal.base.timers.timer_registry import Process, due, retry_after
 from portal.base.ui.chips import Chip
 from portal.devices.actions import DoorCommand, service_command, why_unavailable
 from portal.devices.queries import state_of
@@ -273,13 +273,13 @@ def _nonce(row: LockdownDoor) -> Nonce:
     return Nonce(f"lockdown-{row.pk}-{row.attempts}")
 
 
-def _due_lockdowns() -> QuerySet[Lockdown]:
-    return Lockdown.objects_across_tenants.filter(state=State.STANDING, due_at__lte=ClockTime())
-
-
 # If a worker dies during a step, another one takes over after 5 seconds.
-DUE = TaskWakeup(
-    rows=_due_lockdowns,
-    task="portal.lockdown.tasks.step",
-    claim_values=lambda: {"due_at": ClockTime() + timedelta(seconds=5)},
+ORDERS = Process(
+    name="lockdowns",
+    rows=due(Lockdown, state=State.STANDING),
+    step=run_step,
+    queue="doors",
+    every=1.0,
+    seconds=30,
+    claim_values=retry_after(5),
 )

@@ -11,13 +11,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy, pgettext_lazy
 
 from portal.base.restore import marking
-from portal.base.timers import timer_registry
 from portal.base.ui import frame, panels
 from portal.base.ui.frame import Banner
 from portal.base.ui.value_words import add_brackets, join_sentences
 from portal.domain.safety import rules
 from portal.lockdown.actions import SETTINGS_RULE
-from portal.lockdown.door_outcomes import DUE
+from portal.lockdown.door_outcomes import ORDERS
 from portal.lockdown.lockdown_pages import LockdownPage
 from portal.lockdown.models import Lockdown, State
 from tenants.access import TenantRequest
@@ -95,7 +94,7 @@ frame.register_banners(lockdown_banners, rows=lambda: open_orders().only("pk"))
 panels.register("devices", draw_button)
 rules.register(SETTINGS_RULE)
 marking.register_timer("lockdowns", lambda: Lockdown.objects.filter(state=State.STANDING))
-timer_registry.register("lockdowns", DUE.check_due, every=1.0, queue="doors", due_rows=DUE.querysets)
+ORDERS.register()
 
 
 register_sentences(

@@ -26,9 +26,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 
 from portal.base.files.writing import XLSX_TYPE
-from portal.base.timers import celery_app
-from portal.base.timers.clock import ClockTime, database_now
-from portal.base.timers.timer_registry import TaskWakeup
+from portal.base.timers.clock import ClockTime, database_now, scaled_seconds
+from portal.base.timers.timer_registry import Process, due, retry_after
 from portal.base.ui.times import TOKYO, local
 from portal.domain.notifications import mailing
 from portal.domain.notifications.mailing import DeliveryOutcome
@@ -43,12 +42,10 @@ from tenants.access import access_to
 from tenants.models import Tenant, User, current_tenant
 from tenants.sentences import coded_sentence
 
-CREATE_TASK = "portal.reports.tasks.make"
 MAX_TRIES = 5
 # The most lines of each table on a page; the files have all lines.
 MAX_PAGE_LINES = 50
 _RETRY_AFTER = timedelta(minutes=6)
-RUN_TASK = "portal.reports.tasks.run"
 # The answer of a sending to a person who may no longer see the report.
 NO_PERMISSION = "no permission"
 _SCHEDULE_RETRY = timedelta(minutes=3)
@@ -60,7 +57,7 @@ RETENTION_DAYS = 400
 
 def wake_for_report(report: Report) -> None:
     """Wake a worker for the report after the transaction."""
-    celery_app.enqueue_after_commit(CREATE_TASK, report.tenant_id, report.pk)
+    REPORTS.wake(report.tenant_id, report.pk)
 
 
 def create_report(report_id: int) -> None:
@@ -130,12 +127,14 @@ def load_lines(report: Report) -> list[tuple[list[Sequence[CellValue]], int]]:
     return [(rows, left) for rows, left in json.loads(b"".join(store.read_file(report.file)))]
 
 
-def _due_reports() -> QuerySet[Report]:
-    return Report.objects_across_tenants.filter(due_at__lte=ClockTime())
-
-
-REPORTS_DUE = TaskWakeup(
-    rows=_due_reports, task=CREATE_TASK, claim_values=lambda: {"due_at": ClockTime() + _RETRY_AFTER}
+REPORTS = Process(
+    name="reports",
+    rows=due(Report),
+    step=create_report,
+    queue="bulk",
+    every=scaled_seconds(5),
+    seconds=280,
+    claim_values=retry_after(_RETRY_AFTER),
 )
 
 
@@ -169,7 +168,7 @@ def count_between(every: Every, since: datetime, until: datetime) -> int:
 
 def wake_for_schedule(schedule: Schedule) -> None:
     """Wake a worker for the schedule after the transaction."""
-    celery_app.enqueue_after_commit(RUN_TASK, schedule.tenant_id, schedule.pk)
+    SCHEDULES.wake(schedule.tenant_id, schedule.pk)
 
 
 def run_schedule(schedule_id: int) -> None:
@@ -258,14 +257,14 @@ def mark_restored(found_at: datetime) -> int:
     return len(rows)
 
 
-def _due_schedules() -> QuerySet[Schedule]:
-    return Schedule.objects_across_tenants.filter(next_at__lte=ClockTime(), ended_at=None)
-
-
-SCHEDULES_DUE = TaskWakeup(
-    rows=_due_schedules,
-    task=RUN_TASK,
-    claim_values=lambda: {"next_at": ClockTime() + _SCHEDULE_RETRY},
+SCHEDULES = Process(
+    name="report_schedules",
+    rows=due(Schedule, "next_at", ended_at=None),
+    step=run_schedule,
+    queue="bulk",
+    every=scaled_seconds(30),
+    seconds=120,
+    claim_values=retry_after(_SCHEDULE_RETRY, "next_at"),
     order=("next_at",),
 )
 

@@ -4,8 +4,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
 from portal.base.restore import marking
-from portal.base.timers import rounds, timer_registry
-from portal.base.timers.clock import scaled_seconds
+from portal.base.timers import rounds
 from portal.base.ui import nav
 from portal.base.ui.nav import NavEntry
 from portal.reports import report_worker
@@ -14,20 +13,8 @@ from tenants.roles import Permission
 from tenants.sentences import register_sentences, register_targets
 
 nav.register(NavEntry("reports", _("Reports"), "report", "reports:index", Permission.REPORTS_VIEW))
-timer_registry.register(
-    "reports",
-    report_worker.REPORTS_DUE.check_due,
-    every=scaled_seconds(5),
-    queue="bulk",
-    due_rows=report_worker.REPORTS_DUE.querysets,
-)
-timer_registry.register(
-    "report_schedules",
-    report_worker.SCHEDULES_DUE.check_due,
-    every=scaled_seconds(30),
-    queue="bulk",
-    due_rows=report_worker.SCHEDULES_DUE.querysets,
-)
+report_worker.REPORTS.register()
+report_worker.SCHEDULES.register()
 rounds.register(
     "old_reports",
     rounds.tenant_steps(report_worker.old_reports, report_worker.delete_old_reports),

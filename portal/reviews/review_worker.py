@@ -28,9 +28,8 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
-from portal.base.timers import celery_app
 from portal.base.timers.clock import ClockTime, database_now
-from portal.base.timers.timer_registry import TaskWakeup
+from portal.base.timers.timer_registry import Process, due, retry_after
 from portal.base.ui.times import TOKYO, local
 from portal.domain.history.coverage import load_coverage
 from portal.domain.notifications import mailing
@@ -43,11 +42,9 @@ from tenants.access import access_to
 from tenants.models import User, current_tenant
 from tenants.roles import Permission
 
-REMIND_TASK = "portal.reviews.tasks.remind"
 _REMIND_AGAIN, _REMIND_RETRY = timedelta(hours=1), timedelta(minutes=3)
 _HOUR = time(8)
 Kind = Reminder.Kind
-STEP_TASK = "portal.reviews.tasks.step"
 # The pause before a running review is checked again, and the pause before a failed worker's step is repeated.
 RECHECK_AFTER, _RETRY_AFTER = timedelta(minutes=10), timedelta(seconds=20)
 # Staff's actions may be recorded this much later than their time.
@@ -62,7 +59,7 @@ Found = dict[str, dict[str, Any]]
 def wake(review: Review) -> None:
     """Wake a worker for the review after the transaction."""
     Review.objects.filter(pk=review.pk).update(due_at=ClockTime())
-    celery_app.enqueue_after_commit(STEP_TASK, review.tenant_id, review.pk)
+    STEPS.wake(review.tenant_id, review.pk)
 
 
 def run_steps(review_id: int) -> None:
@@ -71,7 +68,7 @@ def run_steps(review_id: int) -> None:
     while run_step(review_id):
         if monotonic() > until:
             review = Review.objects.get(pk=review_id)
-            celery_app.enqueue_after_commit(STEP_TASK, review.tenant_id, review_id)
+            STEPS.wake(review.tenant_id, review_id)
             return
     signed_report.write_report(review_id)
 
@@ -200,17 +197,21 @@ def _create_items(review: Review, members: Sequence[Member], new: dict[RightKey,
     Item.objects.bulk_create(made, ignore_conflicts=True, batch_size=500)
 
 
-def _due_reviews() -> QuerySet[Review]:
-    return Review.objects_across_tenants.filter(due_at__lte=ClockTime())
-
-
-DUE = TaskWakeup(rows=_due_reviews, task=STEP_TASK, claim_values=lambda: {"due_at": ClockTime() + _RETRY_AFTER})
+STEPS = Process(
+    name="reviews",
+    rows=due(Review),
+    step=run_steps,
+    queue="bulk",
+    every=2.0,
+    seconds=280,
+    claim_values=retry_after(_RETRY_AFTER),
+)
 
 
 def wake_reminders(review: Review) -> None:
     """Wake a worker for the reminders after the transaction."""
     Review.objects.filter(pk=review.pk, state=State.RUNNING).update(remind_at=ClockTime())
-    celery_app.enqueue_after_commit(REMIND_TASK, review.tenant_id, review.pk)
+    REMINDERS.wake(review.tenant_id, review.pk)
 
 
 def reset_reminders(review: Review) -> None:
@@ -306,13 +307,13 @@ def mark_reminders_restored(found_at: datetime) -> int:
     return len(Reminder.objects.bulk_create(rows, ignore_conflicts=True))
 
 
-def _due_for_reminders() -> QuerySet[Review]:
-    return Review.objects_across_tenants.filter(remind_at__lte=ClockTime(), state=State.RUNNING)
-
-
-REMINDERS_DUE = TaskWakeup(
-    rows=_due_for_reminders,
-    task=REMIND_TASK,
-    claim_values=lambda: {"remind_at": ClockTime() + _REMIND_RETRY},
+REMINDERS = Process(
+    name="review_reminders",
+    rows=due(Review, "remind_at", state=State.RUNNING),
+    step=remind,
+    queue="bulk",
+    every=60.0,
+    seconds=120,
+    claim_values=retry_after(_REMIND_RETRY, "remind_at"),
     order=("remind_at",),
 )

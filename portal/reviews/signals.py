@@ -4,7 +4,6 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
 from portal.base.restore import marking
-from portal.base.timers import timer_registry
 from portal.base.ui import nav
 from portal.base.ui.nav import NavEntry
 from portal.domain.events import MirrorKind
@@ -25,16 +24,8 @@ nav.register(
         hidden_with=Permission.REVIEWS_VIEW,
     )
 )
-timer_registry.register(
-    "reviews", review_worker.DUE.check_due, every=2.0, queue="bulk", due_rows=review_worker.DUE.querysets
-)
-timer_registry.register(
-    "review_reminders",
-    review_worker.REMINDERS_DUE.check_due,
-    every=60.0,
-    queue="bulk",
-    due_rows=review_worker.REMINDERS_DUE.querysets,
-)
+review_worker.STEPS.register()
+review_worker.REMINDERS.register()
 marking.register("reminders", review_worker.mark_reminders_restored)
 freshness.register_footer("reviews", MirrorKind.MEMBERS)
 

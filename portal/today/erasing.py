@@ -23,11 +23,11 @@ from portal.domain.visits.days import Day
 from portal.domain.visits.models import CodeLink, DeskAct, DeskSettings, Visit
 from tenants import audit
 from tenants.models import Tenant
-from tenants.scope import tenant_scope
 from tenants.sentences import coded_sentence
 
 log = structlog.get_logger(__name__)
 
+ERASE = "portal.today.erase"  # the task of a tenant
 INTERVAL = timedelta(hours=23)
 _BATCH_SIZE = 2000
 _listeners: list[Callable[[datetime], None]] = []
@@ -130,12 +130,3 @@ def open_visits() -> list[QuerySet[Visit]]:
 def end_day(tenant: Tenant) -> None:
     """Set the departure of visits that are open since before today, only because of a code's use."""
     checking_in.check_out_unseen(Day.today())
-
-
-def run_for_tenant(tenant_id: int) -> int:
-    """Erase old data of one tenant; called by the task."""
-    tenant = Tenant.objects.filter(pk=tenant_id).first()
-    if tenant is None:
-        return 0
-    with tenant_scope(tenant):
-        return erase(tenant)

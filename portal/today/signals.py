@@ -12,7 +12,7 @@ from django.db import connection
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy, pgettext_lazy
 
-from portal.base.timers import rounds
+from portal.base.timers import celery_app, rounds
 from portal.base.timers.clock import database_now
 from portal.base.ui import nav
 from portal.base.ui.nav import NavEntry
@@ -30,6 +30,7 @@ from portal.today import actions, erasing
 from tenants import audit
 from tenants.models import Tenant
 from tenants.roles import Permission
+from tenants.scope import current_tenant
 from tenants.sentences import coded_sentence, register_actors, register_sentences, register_targets
 
 AUDIT_LABEL = "histories"
@@ -140,9 +141,10 @@ rounds.register(
     queue="bulk",
     seconds=60,
 )
+celery_app.declare(erasing.ERASE, lambda: erasing.erase(current_tenant()), queue="bulk", seconds=280)
 rounds.register(
     "guests_to_be_forgotten",
-    rounds.enqueue_steps("portal.today.tasks.erase", lambda: [erasing.due_visits(database_now())], expires=600),
+    rounds.enqueue_steps(erasing.ERASE, lambda: [erasing.due_visits(database_now())], expires=600),
     every=1800.0,
     queue="bulk",
 )

@@ -94,7 +94,7 @@ def _without_record(raw: bytes) -> ParsedRecord:
 
 
 log = structlog.get_logger(__name__)
-PROCESS_TASK = "portal.webhooks.tasks.process"
+PROCESS_TASK = "portal.processes.webhooks"  # of `processing.MESSAGES`, which imports this module
 
 # The most that one process holds in memory.
 MAX_MESSAGES, MAX_BYTES = 20_000, 32 * 1024 * 1024

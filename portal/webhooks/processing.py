@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from accessapi.doors import DoorEvent
 from accessapi.resources.histories import History as ServiceHistory
 from portal.base.timers.clock import ClockTime, database_now
-from portal.base.timers.timer_registry import TaskWakeup
+from portal.base.timers.timer_registry import Process, due, retry_after
 from portal.domain.events import READ_INTERVALS, MirrorKind
 from portal.domain.history import coverage
 from portal.domain.history.models import History
@@ -25,7 +25,7 @@ from portal.domain.sync import schedule
 from portal.domain.sync.models import MirrorState
 from portal.domain.sync.schedule import has_calls_for_log
 from portal.webhooks import health
-from portal.webhooks.message_queue import PROCESS_TASK, UNNAMED_PREFIX
+from portal.webhooks.message_queue import UNNAMED_PREFIX
 from portal.webhooks.models import Notification, Webhook
 from tenants.connections.service_clients import current_connection
 from tenants.models import Connection, Tenant
@@ -196,15 +196,14 @@ def on_histories(tenant: Tenant, *, histories: Sequence[History]) -> None:
     health.watch_unnotified(webhook, histories, set(known.values_list("history_id", flat=True)))
 
 
-def _due() -> QuerySet[Webhook]:
-    return Webhook.objects_across_tenants.filter(due_at__lte=ClockTime())
-
-
-DUE = TaskWakeup(
-    rows=_due,
-    task=PROCESS_TASK,
-    claim_values=lambda: {"due_at": ClockTime() + RETRY_AFTER},
-    id_columns=("tenant_id",),
+MESSAGES = Process(
+    name="webhooks",
+    rows=due(Webhook),
+    step=process_pending,
+    queue="sync",
+    every=1.0,
+    is_per_row=False,
+    claim_values=retry_after(RETRY_AFTER),
     expires=RETRY_AFTER.total_seconds(),
 )
 

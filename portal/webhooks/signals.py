@@ -10,7 +10,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy
 from django.utils.translation import gettext_lazy as _
 
-from portal.base.timers import rounds, timer_registry
+from portal.base.timers import rounds
 from portal.base.timers.clock import database_now
 from portal.base.ui import batching, panels
 from portal.base.ui.times import local
@@ -123,5 +123,5 @@ batching.register_query(panel.BATCH_NAME, lambda: Webhook.objects.values_list("i
 changes.register_words(TARGET, panel.audit_words)
 changes.register_labels(TARGET, panel.audit_label)
 events.subscribe(MirrorKind.HISTORIES, processing.on_histories)
-timer_registry.register("hooks", processing.DUE.check_due, every=1.0, queue="sync", due_rows=processing.DUE.querysets)
+processing.MESSAGES.register()
 rounds.register("old_notifications", rounds.delete_steps(processing.old_notifications), every=3600.0, queue="sync")

@@ -1,4 +1,4 @@
-"""Celery: its configuration, tasks with a delivery promise, their queue, and the broker.
+"""Celery: its configuration, tasks, their queues, and the broker.
 
 Four queues by urgency, JSON only, one message at a time. Redis only wakes workers. Messages carry ids only: all data of
 a task is in PostgreSQL. If the broker loses a message, a timer (`portal.base.timers`) finds the row and sends it again.
@@ -21,6 +21,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from accessapi.stack_memory import with_stack_memory
+from tenants.scope import tenant_scope
 
 log = structlog.get_logger(__name__)
 
@@ -100,16 +101,11 @@ STOP_CONDITIONS: list[Callable[[], bool]] = []
 
 
 class PortalTask(Task):  # type: ignore[misc]  # Celery has no types
-    """A task with a queue and a delivery promise; a test checks all of them.
-
-    Promises: `idempotent` (several deliveries have the effect of one, because the row decides), or `tick` (looks for
-    due work, so a lost message does no harm).
-    """
+    """A task with a queue. It takes ids only. Several deliveries have the effect of one, because the row decides."""
 
     abstract = True
     Request = "portal.base.timers.worker:PatientRequest"
     queue: str
-    promise: str
 
     @with_stack_memory
     def __call__(self, *args: Any, **options: Any) -> Any:
@@ -126,6 +122,16 @@ class PortalTask(Task):  # type: ignore[misc]  # Celery has no types
         except (OperationalError, RedisError, OSError):
             breaker.trip()
             raise
+
+
+class TenantTask(PortalTask):
+    """A task for one tenant. Its first id is the tenant's; the function gets the others and runs in its scope."""
+
+    abstract = True
+
+    def __call__(self, tenant_id: int, *ids: int) -> Any:
+        with tenant_scope(tenant_id):
+            return super().__call__(*ids)
 
 
 class CircuitBreaker:
@@ -165,13 +171,33 @@ def limit_broker_wait() -> None:
 Declare = Callable[[Callable[..., None]], PortalTask]
 
 
-def portal_task(*, queue: str, promise: str, seconds: int = 60, name: str | None = None) -> Declare:
-    """Declare a task with its queue, promise and time limit (soft; the hard limit is 10 seconds later)."""
+def tenant_task(*, queue: str, seconds: int = 60, name: str | None = None) -> Declare:
+    """Declare a task for one tenant, with its queue and time limit (soft; the hard limit is 10 seconds later)."""
+    return _declare(TenantTask, queue, seconds, name)
+
+
+def declare(name: str, step: Callable[..., object], *, queue: str, seconds: int = 60, is_per_row: bool = False) -> None:
+    """Declare the task of this name that calls `step` in its tenant's scope, with the id of a row if `is_per_row`."""
+
+    def of_tenant() -> None:
+        step()
+
+    def of_row(row_id: int) -> None:
+        step(row_id)
+
+    tenant_task(queue=queue, seconds=seconds, name=name)(of_row if is_per_row else of_tenant)
+
+
+def clock_task(*, queue: str, seconds: int, name: str) -> Declare:
+    """Declare a task that looks for due work of all tenants. A lost message does no harm: the clock sends another."""
+    return _declare(PortalTask, queue, seconds, name)
+
+
+def _declare(base: type[PortalTask], queue: str, seconds: int, name: str | None) -> Declare:
     declare: Declare = app.task(
-        base=PortalTask,
+        base=base,
         **({"name": name} if name else {}),
         queue=queue,
-        promise=promise,
         acks_late=True,
         soft_time_limit=seconds,
         time_limit=seconds + 10,

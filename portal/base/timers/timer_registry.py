@@ -9,7 +9,7 @@ is overdue.
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -17,7 +17,8 @@ from django.db import connection, transaction
 from django.db.models import DateTimeField, ExpressionWrapper, F, OrderBy, QuerySet
 
 from portal.base.timers import celery_app
-from portal.base.timers.celery_app import app, portal_task
+from portal.base.timers.celery_app import app, clock_task
+from portal.base.timers.clock import ClockTime
 from portal.base.timers.models import Run
 from tenants.models import TenantModel
 from tenants.postgresql.prepared_statements import PreparedStatement
@@ -92,28 +93,68 @@ class DueRows(Generic[_Row]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TaskWakeup(DueRows[_Row]):
-    """Due rows that start a worker task. A message that no worker received is sent again when the claim ends.
+class Process(DueRows[_Row]):
+    """Work on rows that goes on after a crash, a restart or a lost message, because each row says when it is due.
 
-    `task` is the name of the task, or a function that returns it for a row; `id_columns` are its arguments.
+    The clock claims the due rows of all tenants and starts a task for each. The task enters the tenant's scope and
+    calls `step` with the row's id. The step does what is left to do for the row, and stores when the row is due again;
+    null: it is finished. So a second task for a row does no harm. A row that stays claimed, because no worker received
+    the message or the worker died, is due again when the claim ends (`claim_values`).
+
+    `name` is the name of the timer, `every` the interval of its checks in seconds, and `seconds` the longest step.
+    Without `is_per_row`, one task works on all due rows of a tenant, and `step` has no argument.
     """
 
-    task: str | Callable[[_Row], str]
-    id_columns: tuple[str, ...] = ("tenant_id", "pk")
+    name: str
+    step: Callable[..., object]
+    queue: str
+    every: float
+    seconds: int = 60
+    is_per_row: bool = True
     expires: float = celery_app.EXPIRES_SECONDS
+
+    @property
+    def task(self) -> str:
+        return f"portal.processes.{self.name}"
+
+    def register(
+        self, *, check: Callable[[], object] | None = None, due_rows: Querysets | None = None,
+        lag_rows: Querysets | None = None,
+    ) -> None:  # fmt: skip
+        """Declare the task and register the timer. Call it from `signals.py`.
+
+        `check` is called instead of `check_due`, and `due_rows` are queried instead of `rows`, for a timer that does
+        more than starting the task.
+        """
+        celery_app.declare(self.task, self.step, queue=self.queue, seconds=self.seconds, is_per_row=self.is_per_row)
+        due_rows = due_rows or self.querysets
+        register(
+            self.name, check or self.check_due, every=self.every, queue=self.queue, due_rows=due_rows, lag_rows=lag_rows
+        )
 
     def check_due(self) -> int:
         """Start tasks for all due rows. Return their number."""
         return sum(map(self._enqueue, self.claim_batches()))
 
     def _enqueue(self, due: list[_Row]) -> int:
-        calls: dict[str, dict[tuple[int, ...], None]] = {}
-        for row in due:
-            name = self.task if isinstance(self.task, str) else self.task(row)
-            calls.setdefault(name, {})[tuple(getattr(row, column) for column in self.id_columns)] = None
-        for name, rows in calls.items():
-            celery_app.enqueue(name, list(rows), expires=self.expires)
-        return sum(map(len, calls.values()))
+        calls = dict.fromkeys((row.tenant_id, row.pk) if self.is_per_row else (row.tenant_id,) for row in due)
+        celery_app.enqueue(self.task, list(calls), expires=self.expires)
+        return len(calls)
+
+    def wake(self, tenant_id: int, *row_id: int) -> None:
+        """Start the task after the transaction, without waiting for the clock."""
+        celery_app.enqueue_after_commit(self.task, tenant_id, *row_id, expires=self.expires)
+
+
+def due(model: type[_Row], field: str = "due_at", **conditions: Any) -> Callable[[], QuerySet[_Row]]:
+    """Return a function for the rows of all tenants whose time in `field` has come."""
+    return lambda: model.objects_across_tenants.filter(**{f"{field}__lte": ClockTime()}, **conditions)
+
+
+def retry_after(pause: timedelta | float, field: str = "due_at") -> Callable[[], Mapping[str, Any]]:
+    """Return `claim_values` by which a claimed row is due again after this pause (or number of seconds)."""
+    pause = pause if isinstance(pause, timedelta) else timedelta(seconds=pause)
+    return lambda: {field: ClockTime() + pause}
 
 
 def register(
@@ -142,7 +183,7 @@ def add_timer(name: str, check: Callable[[], object], timer: Timer, *, queue: st
     def tick() -> None:
         check()
 
-    task = portal_task(queue=queue, promise="tick", seconds=seconds, name=f"portal.timers.{name}")(tick)
+    task = clock_task(queue=queue, seconds=seconds, name=f"portal.timers.{name}")(tick)
     options = {"expires": max(10.0, min(timer.check_every, 600.0))}
     app.conf.beat_schedule[name] = {"task": task.name, "schedule": timer.every, "options": options}
     TIMERS[name] = timer

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import F
 from django.utils import timezone
 
 from accessapi.errors import NotFound, Rejected, ServiceError
 from accessapi.limits import VIDEO_RETENTION_DAYS
 from accessapi.resources.cameras import HistoryVideo
 from portal.base.timers.clock import ClockTime, database_now
-from portal.base.timers.timer_registry import TaskWakeup
+from portal.base.timers.timer_registry import Process, due, retry_after
 from portal.domain.budget.ledger import BudgetExhausted
 from portal.domain.budget.priorities import Priority
 from portal.domain.cameras import pictures, usage
@@ -27,7 +27,6 @@ from tenants.connections.service_clients import current_connection
 from tenants.models import Connection, Tenant, current_tenant
 from tenants.sentences import coded_sentence
 
-RETRY_TASK = "portal.domain.cameras.tasks.retry_clip"
 # The portal stops waiting for a video this long after its record.
 _WAITED_FOR = timedelta(hours=1)
 _SOONEST, _LATEST = timedelta(seconds=15), timedelta(minutes=10)
@@ -113,12 +112,10 @@ def retry(pk: int) -> None:
         _request(current_connection(), clip, Priority.JOBS, incident=True)
 
 
-def _due() -> QuerySet[Clip]:
-    return Clip.objects_across_tenants.filter(due_at__lte=ClockTime())
-
-
 # If a worker crashes, the task is started again after the claim's 60 seconds.
-DUE = TaskWakeup(rows=_due, task=RETRY_TASK, claim_values=lambda: {"due_at": ClockTime() + timedelta(seconds=60)})
+CLIPS = Process(
+    name="clips", rows=due(Clip), step=retry, queue="sync", every=5.0, seconds=280, claim_values=retry_after(60)
+)
 
 
 def _request(connection: Connection, clip: Clip, priority: Priority, *, incident: bool) -> None:

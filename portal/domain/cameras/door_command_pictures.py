@@ -13,8 +13,8 @@ from django.utils.translation import gettext as _
 
 from accessapi.errors import ServiceError
 from accessapi.limits import SNAPSHOT_CAMERAS_MAX
-from portal.base.timers.clock import ClockTime, database_now
-from portal.base.timers.timer_registry import TaskWakeup
+from portal.base.timers.clock import database_now
+from portal.base.timers.timer_registry import Process, due, retry_after
 from portal.domain.budget.ledger import BudgetExhausted
 from portal.domain.budget.priorities import Priority
 from portal.domain.cameras import pictures
@@ -151,12 +151,7 @@ def pictures_of(intent: Intent) -> list[CommandPictures]:
     return shown
 
 
-def _due() -> QuerySet[CommandMoment]:
-    return CommandMoment.objects_across_tenants.filter(due_at__lte=ClockTime())
-
-
-DUE = TaskWakeup(
-    rows=_due,
-    task="portal.domain.cameras.tasks.read_command",
-    claim_values=lambda: {"due_at": ClockTime() + timedelta(seconds=60)},
-)
+PICTURES = Process(
+    name="command_pictures", rows=due(CommandMoment), step=read_pictures, queue="sync", every=5.0,
+    claim_values=retry_after(60),
+)  # fmt: skip

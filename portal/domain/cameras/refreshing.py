@@ -27,7 +27,7 @@ from tenants.connections.service_clients import current_connection
 from tenants.models import Connection
 from tenants.scope import across_tenants, current_tenant_id
 
-READ_IN_SIGHT = "portal.domain.cameras.tasks.read_in_sight"
+READ_IN_SIGHT = "portal.domain.cameras.read_in_sight"
 # An open page reports every five seconds; less often if many pages are open.
 _IN_SIGHT_FOR, _WRITTEN_EVERY = timedelta(seconds=60), timedelta(seconds=20)
 # The shortest time between two rounds, and the maximum age of the status of a camera without a picture.

@@ -5,7 +5,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from portal.base.timers import rounds, timer_registry
+from portal.base.timers import celery_app, rounds, timer_registry
 from portal.base.ui import panels
 from portal.domain.cameras import clips, door_command_pictures, refreshing, tiles, usage
 from portal.domain.cameras.clips import clip_status
@@ -40,17 +40,12 @@ def draw_video_of_record(request: TenantRequest) -> SafeString:
     return render_to_string("cameras/of_record.html", context, request)
 
 
-timer_registry.register("clips", clips.DUE.check_due, every=5.0, queue="sync", due_rows=clips.DUE.querysets)
+clips.CLIPS.register()
 rules.register(door_command_pictures.RULE)
-timer_registry.register(
-    "command_pictures",
-    door_command_pictures.DUE.check_due,
-    every=5.0,
-    queue="sync",
-    due_rows=door_command_pictures.DUE.querysets,
-)
+door_command_pictures.PICTURES.register()
 panels.register("door", draw_cameras_of_door)
 panels.register("record", draw_video_of_record)
+celery_app.declare(refreshing.READ_IN_SIGHT, refreshing.read_in_sight, queue="sync", seconds=280)
 timer_registry.register(
     "cameras_in_sight", refreshing.check_due, every=10.0, queue="sync", due_rows=refreshing.rows_in_sight
 )

@@ -10,7 +10,7 @@ from django.db.models import Q, QuerySet
 from accessapi import errors
 from accessapi.operations import SPECIFIED_OPERATIONS, Delivery
 from portal.base.timers import celery_app
-from portal.base.timers.celery_app import portal_task
+from portal.base.timers.celery_app import tenant_task
 from portal.base.timers.clock import ClockTime
 from portal.base.timers.timer_registry import DueRows
 from portal.domain.intents import sending, tracking, transitions
@@ -28,25 +28,22 @@ from tenants.postgresql import session_locks
 from tenants.scope import across_tenants, tenant_scope
 
 
-@portal_task(queue="interactive", promise="idempotent", seconds=50)
-def send(tenant_id: int, intent_id: int) -> None:
-    with tenant_scope(tenant_id):
-        for intent in Intent.objects.filter(pk=intent_id):
-            sending.send(intent)
+@tenant_task(queue="interactive", seconds=50)
+def send(intent_id: int) -> None:
+    for intent in Intent.objects.filter(pk=intent_id):
+        sending.send(intent)
 
 
-@portal_task(queue="interactive", promise="idempotent", seconds=50)
-def poll(tenant_id: int, intent_id: int) -> None:
-    with tenant_scope(tenant_id):
-        for intent in Intent.objects.filter(pk=intent_id):
-            tracking.poll(intent)
+@tenant_task(queue="interactive", seconds=50)
+def poll(intent_id: int) -> None:
+    for intent in Intent.objects.filter(pk=intent_id):
+        tracking.poll(intent)
 
 
-@portal_task(queue="interactive", promise="idempotent", seconds=280)
-def reconcile(tenant_id: int, intent_id: int) -> None:
-    with tenant_scope(tenant_id):
-        for intent in Intent.objects.filter(pk=intent_id):
-            tracking.reconcile(intent)
+@tenant_task(queue="interactive", seconds=280)
+def reconcile(intent_id: int) -> None:
+    for intent in Intent.objects.filter(pk=intent_id):
+        tracking.reconcile(intent)
 
 
 CHECK_SECONDS = 0.25

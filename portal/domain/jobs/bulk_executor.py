@@ -319,7 +319,7 @@ def read_members(job_id: int) -> None:
     mine = Job.objects.filter(pk=job.pk, lease=job.lease)
     if mine.update(lease=None, reading_until=None, blocked_until=blocked):
         Job.objects.filter(pk=job.pk, state=JobState.RUNNING).update(due_at=ClockTime())
-        enqueue(running.ADVANCE_TASK, [(job.tenant_id, job.pk)], expires=running.EXPIRES_SECONDS)
+        enqueue(running.JOB_TASK, [(job.tenant_id, job.pk)], expires=running.EXPIRES_SECONDS)
 
 
 def _take_lease(job_id: int) -> Job | None:

@@ -1,46 +1,19 @@
 """Let a job go on, or stop it. A worker is notified of the dry run or of the next request."""
 
-from datetime import datetime, timedelta
-
-from django.db.models import Case, F, QuerySet, When
+from datetime import datetime
 
 from portal.base.timers.celery_app import enqueue_after_commit
 from portal.base.timers.clock import ClockTime
-from portal.base.timers.timer_registry import TaskWakeup
 from portal.domain.jobs.models import ALIVE, SENDING, Action, Halt, Job, JobState, Row, RowState
 
 _SENDABLE = (*SENDING, Action.DOUBLE)
-ADVANCE_TASK = "portal.domain.jobs.tasks.advance"
+JOB_TASK = "portal.processes.jobs"  # of `tasks.JOBS`; tasks imports this module
 EXPIRES_SECONDS = 120
-# If a step's worker ended, the step starts again after this time. If it still runs, the rows' states prevent any double
-# work.
-_WAKE_AGAIN_AFTER = timedelta(seconds=8)
 
 
 def wake_after_commit(job: Job) -> None:
     """Enqueue the job's next step after the commit, when its data is visible."""
-    enqueue_after_commit(_task_of(job), job.tenant_id, job.pk, expires=EXPIRES_SECONDS)
-
-
-def _task_of(job: Job) -> str:
-    return "portal.domain.jobs.tasks.check" if job.state == JobState.MAPPED else ADVANCE_TASK
-
-
-def _due_jobs() -> QuerySet[Job]:
-    """Return the due jobs that no worker works on."""
-    return Job.objects_across_tenants.filter(due_at__lte=ClockTime(), state__in=[JobState.MAPPED, *ALIVE])
-
-
-JOB_WAKEUP = TaskWakeup(
-    rows=_due_jobs,
-    task=_task_of,
-    # The dry run has its own lease.
-    claim_values=lambda: {
-        "due_at": Case(When(state__in=ALIVE, then=ClockTime() + _WAKE_AGAIN_AFTER), default=F("due_at"))
-    },
-    columns=("state",),
-    expires=EXPIRES_SECONDS,
-)
+    enqueue_after_commit(JOB_TASK, job.tenant_id, job.pk, expires=EXPIRES_SECONDS)
 
 
 def mark_restored(found_at: datetime) -> int:

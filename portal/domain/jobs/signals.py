@@ -4,20 +4,12 @@ from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from portal.base.restore import marking
 from portal.base.timers import timer_registry
-from portal.base.timers.clock import scaled_seconds
 from portal.domain.intents import handlers
 from portal.domain.jobs import file_executor, results, running, tasks
 from portal.domain.jobs.bulk_executor import OPERATIONS
-from portal.domain.jobs.running import JOB_WAKEUP
 from tenants.sentences import register_sentences
 
-timer_registry.register(
-    "jobs",
-    JOB_WAKEUP.check_due,
-    every=scaled_seconds(1),
-    queue="bulk",
-    due_rows=JOB_WAKEUP.querysets,
-)
+tasks.JOBS.register()
 marking.register("jobs", running.mark_restored)
 timer_registry.register(
     "job_files",

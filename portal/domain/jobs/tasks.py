@@ -7,16 +7,16 @@ the job's state and does what is next.
 from datetime import timedelta
 
 from django.db import transaction
+from django.db.models import Case, F, QuerySet, When
 
-from portal.base.timers.celery_app import portal_task
-from portal.base.timers.clock import ClockTime, database_now
+from portal.base.timers.clock import ClockTime, database_now, scaled_seconds
+from portal.base.timers.timer_registry import Process
 from portal.domain.intents.handlers import Finding
 from portal.domain.intents.models import Intent
 from portal.domain.intents.recording import Requester
 from portal.domain.jobs import actions, kinds, queries, running
 from portal.domain.jobs.models import ALIVE, Halt, Job, JobState, NextStep, Part, PartState, Row, RowState
 from tenants.permission_conditions import holds_permission
-from tenants.scope import tenant_scope
 
 _SOON, _LATER = timedelta(seconds=5), timedelta(seconds=20)
 # After this time, another worker replaces one that ended during its work.
@@ -134,15 +134,33 @@ def reconcile(intent: Intent) -> Finding:
     return Finding(counts[RowState.SUCCEEDED] > 0, evidence)
 
 
-@portal_task(queue="bulk", promise="idempotent", seconds=280)
-def check(tenant_id: int, job_id: int) -> None:
-    with tenant_scope(tenant_id):
-        job = Job.objects.filter(pk=job_id).first()
-        if job is not None:
-            kinds.kind_of(job).check(job_id)
-
-
-@portal_task(queue="bulk", promise="idempotent", seconds=120)
-def advance(tenant_id: int, job_id: int) -> None:
-    with tenant_scope(tenant_id):
+def run_job(job_id: int) -> None:
+    """Check the rows of a job that was mapped, or run the next step of one that is under way."""
+    job = Job.objects.filter(pk=job_id).first()
+    if job is not None and job.state == JobState.MAPPED:
+        kinds.kind_of(job).check(job_id)
+    else:
         advance_job(job_id)
+
+
+def _due_jobs() -> QuerySet[Job]:
+    """Return the due jobs that no worker works on."""
+    return Job.objects_across_tenants.filter(due_at__lte=ClockTime(), state__in=[JobState.MAPPED, *ALIVE])
+
+
+# If a step's worker ended, the step starts again after this time. If it still runs, the rows' states prevent any double
+# work.
+_WAKE_AGAIN_AFTER = timedelta(seconds=8)
+JOBS = Process(
+    name="jobs",
+    rows=_due_jobs,
+    step=run_job,
+    queue="bulk",
+    every=scaled_seconds(1),
+    seconds=280,
+    # The dry run has its own lease.
+    claim_values=lambda: {
+        "due_at": Case(When(state__in=ALIVE, then=ClockTime() + _WAKE_AGAIN_AFTER), default=F("due_at"))
+    },
+    expires=running.EXPIRES_SECONDS,
+)

@@ -12,8 +12,8 @@ from django.db.models import F
 
 from portal.base.restore.models import Restored
 from portal.base.timers import celery_app
-from portal.base.timers.clock import ClockTime, database_now, scaled_pause
-from portal.base.timers.timer_registry import TaskWakeup
+from portal.base.timers.clock import ClockTime, database_now, scaled_pause, scaled_seconds
+from portal.base.timers.timer_registry import Process, due, retry_after
 from portal.domain.alerts.models import Alert, Severity
 from portal.domain.alerts.rules import Hours
 from portal.domain.notifications.mailing import DeliveryOutcome, send_alert
@@ -24,7 +24,6 @@ from tenants.models import Staff
 from tenants.roles import Permission
 from tenants.scope import current_tenant_id
 
-SEND_TASK = "portal.domain.notifications.tasks.send_notification"
 # The timer starts the tasks for further notifications.
 _MAX_RINGS = 50
 
@@ -63,7 +62,7 @@ def notify_worker_after_commit(rows: Sequence[Telling]) -> None:
     """Notify workers after commit."""
     tenant = current_tenant_id()
     calls = [(tenant, each.pk) for each in rows[:_MAX_RINGS]]
-    transaction.on_commit(lambda: celery_app.enqueue(SEND_TASK, calls))
+    transaction.on_commit(lambda: celery_app.enqueue(NOTIFICATIONS.task, calls))
 
 
 def _active_staff() -> Iterator[Staff]:
@@ -127,8 +126,11 @@ def mark_restored(found_at: datetime) -> int:
     return rows.update(state=State.UNCERTAIN, due_at=None, ended_at=ClockTime(), answer=RESTORED)
 
 
-DUE: TaskWakeup[Telling] = TaskWakeup(
-    rows=lambda: Telling.objects_across_tenants.filter(due_at__lte=ClockTime()),
-    task=SEND_TASK,
-    claim_values=lambda: {"due_at": ClockTime() + _RING_AGAIN},
+NOTIFICATIONS = Process(
+    name="notifications",
+    rows=due(Telling),
+    step=send,
+    queue="sync",
+    every=scaled_seconds(2),
+    claim_values=retry_after(_RING_AGAIN),
 )

@@ -15,9 +15,7 @@ rules.register(RECIPIENTS)
 rules.register(ADDRESS)
 marking.register("alerts", sending.mark_restored)
 detection.subscribe_to_new_alerts(sending.on_new_alerts)
-timer_registry.register(
-    "tellings", sending.DUE.check_due, every=scaled_seconds(2), queue="sync", due_rows=sending.DUE.querysets
-)
+sending.NOTIFICATIONS.register()
 timer_registry.register(
     "account_mails",
     account_mails.send_due,

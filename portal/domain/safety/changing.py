@@ -11,7 +11,7 @@ from django.forms import BaseForm
 from django.utils.translation import gettext as _
 
 from portal.base.timers.clock import ClockTime, database_now
-from portal.base.timers.timer_registry import TaskWakeup
+from portal.base.timers.timer_registry import Process, due
 from portal.domain.intents.recording import Requester, lock_target
 from portal.domain.safety.models import State, WaitingChange
 from portal.domain.safety.rules import RULES, SafetyRule, SettingValues
@@ -180,11 +180,14 @@ def _end(row: WaitingChange, state: State, by: Requester | None) -> None:
     )
 
 
-def _due() -> QuerySet[WaitingChange]:
-    return WaitingChange.objects_across_tenants.filter(state=State.WAITING, due_at__lte=ClockTime())
-
-
-DUE = TaskWakeup(rows=_due, task="portal.domain.safety.tasks.expire")
+WAITING_CHANGES = Process(
+    name="safety_changes",
+    rows=due(WaitingChange, state=State.WAITING),
+    step=expire,
+    queue="sync",
+    every=60.0,
+    seconds=30,
+)
 
 
 def change_with_feedback(

@@ -6,7 +6,6 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from portal.base.timers import timer_registry
 from portal.base.ui import frame
 from portal.base.ui.frame import Banner
 from portal.domain.safety import changing
@@ -50,9 +49,7 @@ def _banner(request: TenantRequest, row: WaitingChange, title: str, text: str) -
 
 
 frame.register_banners(banners, rows=lambda: changing.waiting_changes().only("pk"))
-timer_registry.register(
-    "safety_changes", changing.DUE.check_due, every=60.0, queue="sync", due_rows=changing.DUE.querysets
-)
+changing.WAITING_CHANGES.register()
 
 
 register_sentences(

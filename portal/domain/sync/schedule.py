@@ -24,14 +24,13 @@ from accessapi.errors import ServiceError
 from accessapi.operations import CallClass
 from portal.base.timers.celery_app import enqueue_after_commit
 from portal.base.timers.clock import ClockTime, database_now
-from portal.base.timers.timer_registry import TaskWakeup
 from portal.domain.budget import ledger
 from portal.domain.budget.priorities import MAX_SHARE_FOR_SYNC, MAX_SHARE_FOR_WATCHED, Priority
 from portal.domain.events import READ_INTERVALS, MirrorKind
 from portal.domain.sync import failure_reasons
 from portal.domain.sync.models import MirrorState, SharedReading, SyncRun
 from tenants.models import Connection, Tenant, current_tenant
-from tenants.scope import across_tenants, tenant_scope
+from tenants.scope import tenant_scope
 
 LEASE_DURATION = timedelta(seconds=60)
 _LONGEST_PAUSE = timedelta(hours=1)
@@ -173,11 +172,11 @@ log = structlog.get_logger(__name__)
 
 # A task that no worker ran is started again after this time, so that work continues soon after a failure of the broker.
 RING_AGAIN = timedelta(seconds=20)
-_EXPIRES = RING_AGAIN.total_seconds()
-_SYNC = "portal.domain.sync.tasks.sync"
+EXPIRES_SECONDS = RING_AGAIN.total_seconds()
+_SYNC = "portal.processes.mirror"  # of `tasks.LISTS`, which imports this module
 # A second request within this time starts no reading, to save calls.
 FRESH_ENOUGH = timedelta(seconds=10)
-_MAX_TENANTS = 1000
+MAX_TENANTS = 1000
 # Shared responses are deleted after this time, when no request waits for them any more.
 _EXPIRED_AFTER = timedelta(seconds=10)
 # After an error, a list is not read again before this time, even if a person waits for it.
@@ -197,7 +196,7 @@ def schedule_all(tenant: Tenant) -> None:
     with tenant_scope(tenant):
         MirrorState.objects.bulk_create([MirrorState(kind=kind) for kind in MirrorKind], ignore_conflicts=True)
         MirrorState.objects.update(due_at=ClockTime(), rung_at=ClockTime(), error="", error_at=None, failures=0)
-    enqueue_after_commit(_SYNC, tenant.pk, expires=_EXPIRES)
+    enqueue_after_commit(_SYNC, tenant.pk, expires=EXPIRES_SECONDS)
 
 
 def request_reading(tenant: Tenant, kind: MirrorKind, *, by: Any) -> bool:
@@ -209,14 +208,14 @@ def request_reading(tenant: Tenant, kind: MirrorKind, *, by: Any) -> bool:
         asked = older.update(due_at=ClockTime(), rung_at=ClockTime(), **awaited)
     if asked:
         log.info("mirror_refresh_asked", tenant_id=tenant.pk, kind=str(kind), by=getattr(by, "pk", None))
-        enqueue_after_commit(_SYNC, tenant.pk, expires=_EXPIRES)
+        enqueue_after_commit(_SYNC, tenant.pk, expires=EXPIRES_SECONDS)
     return bool(asked)
 
 
 def request_more(tenant: Tenant, kind: MirrorKind) -> None:
     """Request a turn of a kind at once, or right after the one in progress, because there is more to read."""
     MirrorState.objects.filter(kind=kind).update(due_at=ClockTime(), rung_at=ClockTime(), awaited=True)
-    enqueue_after_commit(_SYNC, tenant.pk, expires=_EXPIRES)
+    enqueue_after_commit(_SYNC, tenant.pk, expires=EXPIRES_SECONDS)
 
 
 def request_reading_since(tenant: Tenant, kind: MirrorKind, since: datetime) -> datetime | None:
@@ -236,7 +235,7 @@ def request_reading_since(tenant: Tenant, kind: MirrorKind, since: datetime) -> 
             later = later.filter(awaited=False)
         if later.update(due_at=soonest, rung_at=None, awaited=True):
             log.info("mirror_reading_needed", tenant_id=tenant.pk, kind=str(kind))
-            enqueue_after_commit(_SYNC, tenant.pk, expires=_EXPIRES)
+            enqueue_after_commit(_SYNC, tenant.pk, expires=EXPIRES_SECONDS)
     return None
 
 
@@ -246,7 +245,7 @@ def next_read_at(state: MirrorState) -> datetime | None:
     return datetime.fromisoformat(told) if told else state.due_at
 
 
-def _due() -> QuerySet[MirrorState]:
+def due_states() -> QuerySet[MirrorState]:
     """Return the overdue states for which no task was started lately."""
     return _overdue().filter(Q(rung_at=None) | Q(rung_at__lt=ClockTime() - RING_AGAIN))
 
@@ -259,30 +258,9 @@ def _overdue() -> QuerySet[MirrorState]:
     return connected.filter(free, due_at__lte=now)
 
 
-def _expired_readings() -> QuerySet[SharedReading]:
+def expired_readings() -> QuerySet[SharedReading]:
     """Return the shared responses for which no request waits any more."""
     return SharedReading.objects_across_tenants.filter(until__lt=ClockTime() - _EXPIRED_AFTER)
-
-
-DUE = TaskWakeup(
-    rows=_due,
-    task=_SYNC,
-    claim_values=lambda: {"rung_at": ClockTime()},
-    id_columns=("tenant_id",),
-    batch_size=_MAX_TENANTS * len(MirrorKind),
-    expires=_EXPIRES,
-)
-
-
-def check_due() -> int:
-    """Start a task for every connected tenant with due kinds and return their number. Delete old shared responses."""
-    with across_tenants("the timers of all tenants are looked at together"):
-        _expired_readings().delete()
-    return DUE.check_due()
-
-
-def due_rows() -> list[QuerySet[Any]]:
-    return [_due(), _expired_readings()]
 
 
 def overdue_rows() -> list[QuerySet[MirrorState]]:

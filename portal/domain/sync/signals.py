@@ -3,22 +3,14 @@
 from django.utils.translation import ngettext_lazy
 
 from portal.base.restore import marking
-from portal.base.timers import timer_registry
 from portal.base.ui import batching, frame
-from portal.domain.sync import freshness, schedule
+from portal.domain.sync import freshness, schedule, tasks
 from tenants.connections.oauth_grant import connected
 from tenants.sentences import register_sentences
 
 connected.connect(schedule.on_connected, dispatch_uid="mirror")
 marking.register("lists", schedule.reload_after_restore)
-timer_registry.register(
-    "mirror",
-    schedule.check_due,
-    every=5.0,
-    queue="sync",
-    due_rows=schedule.due_rows,
-    lag_rows=schedule.overdue_rows,
-)
+tasks.LISTS.register(check=tasks.check_due, due_rows=tasks.due_rows, lag_rows=schedule.overdue_rows)
 batching.register_query("freshness", freshness.kind_states)
 frame.register_fact("freshness", freshness.footer_values)
 

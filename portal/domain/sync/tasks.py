@@ -5,17 +5,20 @@ Timers and progress are stored in PostgreSQL; the task only starts a check.
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 import structlog
+from django.db.models import QuerySet
 
-from portal.base.timers.celery_app import portal_task
+from portal.base.timers.clock import ClockTime
+from portal.base.timers.timer_registry import Process
 from portal.domain.events import SYNCED_KINDS, MirrorKind
-from portal.domain.sync import long_lists, single_reads, small_lists
+from portal.domain.sync import long_lists, schedule, single_reads, small_lists
 from portal.domain.sync.models import MirrorState
 from portal.domain.sync.schedule import LeaseLost, MirrorLease, claim_lease
 from tenants.connections.service_clients import current_connection
 from tenants.models import Connection
-from tenants.scope import tenant_scope
+from tenants.scope import across_tenants
 
 log = structlog.get_logger(__name__)
 
@@ -34,12 +37,6 @@ _readers: dict[MirrorKind, Reader] = {
 def register_reader(kind: MirrorKind, read: Reader) -> None:
     """Register the function that reads a due kind for one turn, instead of `small_lists.sync_list`."""
     _readers[kind] = read
-
-
-@portal_task(queue="sync", promise="idempotent", seconds=280)
-def sync(tenant_id: int) -> None:
-    with tenant_scope(tenant_id):
-        read_due()
 
 
 def read_due() -> None:
@@ -71,3 +68,28 @@ def _read(connection: Connection, kind: MirrorKind) -> None:
     except Exception:
         lease.fail("internal")
         raise
+
+
+LISTS = Process(
+    name="mirror",
+    rows=schedule.due_states,
+    step=read_due,
+    queue="sync",
+    every=5.0,
+    seconds=280,
+    is_per_row=False,
+    claim_values=lambda: {"rung_at": ClockTime()},
+    batch_size=schedule.MAX_TENANTS * len(MirrorKind),
+    expires=schedule.EXPIRES_SECONDS,
+)
+
+
+def check_due() -> int:
+    """Start a task for every connected tenant with due kinds and return their number. Delete old shared responses."""
+    with across_tenants("the timers of all tenants are looked at together"):
+        schedule.expired_readings().delete()
+    return LISTS.check_due()
+
+
+def due_rows() -> list[QuerySet[Any]]:
+    return [schedule.due_states(), schedule.expired_readings()]
