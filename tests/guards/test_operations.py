@@ -15,6 +15,7 @@ SHARED = {
     ("get_tenant", "tenants/management"): "whether an environment's address answers is asked without a token",
     ("get_tenant", "portal/domain/sync"): "the mirror reads the tenant's record",
     ("list_histories", "portal/domain/history"): "the mirror reads the log",
+    ("list_histories", "portal/domain/sync"): "why the log is not available is what the service refused of reading it",
     ("list_histories", "portal/members"): "whether temporary keys were given is told by the log alone",
     ("list_guests", "portal/domain/sync"): "the mirror reads the list",
     ("list_guests", "portal/guests"): "a guest whose answer was lost is looked for in the list",

@@ -95,8 +95,7 @@ def came_in(place, member_id, device_id):
 def test_connection_and_calls_are_one_line_beneath_everything_else(house):
     html = home(house)
     line = html[html.index('"home-line"') :].partition("</summary>")[0]
-    for words in ("Connected", "API calls left", "720"):
-        assert words in line
+    assert all(words in line for words in ("Connected", "API calls left", "720"))
     for heading in ("Needs attention", "In the building", "Doors", "Guests today", "Ends within 14 days"):
         assert html.index(f">{heading}</h2>") < html.index('"home-line"')
 

@@ -25,7 +25,6 @@ from tests.rights.page import posted
 from tests.support.members import MembersDesk, said
 
 OFFICE = by_schedule(weekly("08:00:00", "19:00:00", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday"))
-
 NO_KEYS = {"default_mode": "deny_all"}
 
 
