@@ -54,7 +54,7 @@ def _reads(tenant: Tenant, first: int, *, trickle: bool) -> tuple[list[float], i
         if trickle:
             now = ClockTime()
             MirrorState.objects.filter(kind=MirrorKind.RIGHTS, lease=None).update(due_at=now, rung_at=now)
-            enqueue("portal.domain.sync.tasks.sync", [(tenant.pk,)])
+            enqueue("portal.processes.mirror", [(tenant.pk,)])
         started = time.perf_counter()
         single_reads.read_member(tenant.connection, f"t{4_999 - number}", Priority.PEOPLE)
         took.append(time.perf_counter() - started)

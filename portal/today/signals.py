@@ -28,9 +28,8 @@ from portal.domain.visits.days import Day
 from portal.domain.visits.models import Visit
 from portal.today import actions, erasing
 from tenants import audit
-from tenants.models import Tenant
+from tenants.models import Tenant, current_tenant
 from tenants.roles import Permission
-from tenants.scope import current_tenant
 from tenants.sentences import coded_sentence, register_actors, register_sentences, register_targets
 
 AUDIT_LABEL = "histories"

@@ -232,12 +232,12 @@ class TestAMomentaryUnlock:
             PassController.objects.exclude(device_id=device_id).update(look_at=database_now() + timedelta(hours=1))
             PassController.objects.filter(device_id=device_id).update(look_at=database_now())
         with across_tenants("as the clock does"):
-            assert [row.device_id for row in status_reading.SOON_DUE.querysets()[0]] == [device_id]
+            assert [row.device_id for row in status_reading.URGENT_DOORS.querysets()[0]] == [device_id]
         with tenant_scope(place.tenant):
             assert status_reading.read_soon() == 1
         assert door(place, device_id).state == "locked"
         with across_tenants("as the clock does"):
-            assert not status_reading.SOON_DUE.querysets()[0]
+            assert not status_reading.URGENT_DOORS.querysets()[0]
 
     def test_where_no_call_is_left_to_see_it_nobody_knows(self, one, user):
         shows(one, "D", ago=300)

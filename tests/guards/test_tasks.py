@@ -1,17 +1,18 @@
-"""Every task names its queue, its promise and its time limit."""
+"""Every task names its queue and its time limit, and works for one tenant or looks for due work."""
 
 import inspect
 
 import pytest
 from django.db import connection
 
-from portal.base.timers.celery_app import QUEUES, PortalTask, app
+from portal.base.timers.celery_app import QUEUES, PortalTask, TenantTask, app
+from portal.base.timers.timer_registry import TIMERS
 from tenants.models import ServiceEnvironment, Tenant
 from tenants.scope import current_scope
 
 app.loader.import_default_modules()
 OURS = dict(sorted((name, task) for name, task in app.tasks.items() if name.startswith("portal.")))
-PROMISES = {"idempotent", "tick"}
+OF_TENANTS = [task for task in OURS.values() if isinstance(task, TenantTask)]
 
 
 def test_there_are_tasks_to_guard():
@@ -19,12 +20,16 @@ def test_there_are_tasks_to_guard():
 
 
 @pytest.mark.parametrize("task", OURS.values(), ids=list(OURS))
-def test_a_task_names_its_queue_its_promise_and_its_limits(task):
+def test_a_task_names_its_queue_and_its_limits(task):
     assert isinstance(task, PortalTask)
     assert task.queue in QUEUES
-    assert task.promise in PROMISES
     assert task.acks_late
     assert 0 < task.soft_time_limit < task.time_limit <= app.conf.broker_transport_options["visibility_timeout"]
+
+
+def test_a_task_without_a_tenant_looks_for_due_work():
+    others = {name for name, task in OURS.items() if task not in OF_TENANTS}
+    assert others == {f"portal.timers.{name}" for name in TIMERS}
 
 
 @pytest.mark.parametrize("task", OURS.values(), ids=list(OURS))
@@ -52,7 +57,7 @@ def test_no_timer_is_left_to_the_broker():
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("task", [task for task in OURS.values() if task.promise != "tick"], ids=lambda task: task.name)
+@pytest.mark.parametrize("task", OF_TENANTS, ids=lambda task: task.name)
 def test_a_task_works_for_the_tenant_that_it_is_given_and_no_other(task):
     """Check that the row is looked up among the tenant's own rows, and that nothing is done if it is not there."""
     environment = ServiceEnvironment.objects.create(
@@ -66,8 +71,6 @@ def test_a_task_works_for_the_tenant_that_it_is_given_and_no_other(task):
         entered.add((scope and scope.tenant_id, scope and scope.across_reason))
         return execute(*given)
 
-    parameters = inspect.signature(task.run).parameters
-    assert next(iter(parameters)) == "tenant_id"
     with connection.execute_wrapper(watch):
-        task.run(tenant.pk, *[1] * (len(parameters) - 1))
+        task(tenant.pk, *[1] * len(inspect.signature(task.run).parameters))
     assert entered - {(None, None)} == {(tenant.pk, "")}

@@ -375,9 +375,9 @@ class TestTheTimer:
         monkeypatch.setattr("portal.base.timers.celery_app.enqueue", lambda task, rows, **_: rung.append((task, rows)))
         post(notification())
         process.flush()
-        assert rung == [(processing.PROCESS_TASK, [(hook.tenant.pk,)])]
-        assert processing.DUE.check_due() == 1
-        assert processing.DUE.check_due() == 0
+        assert rung == [(processing.MESSAGES.task, [(hook.tenant.pk,)])]
+        assert processing.MESSAGES.check_due() == 1
+        assert processing.MESSAGES.check_due() == 0
 
     def test_forgets_old_notifications_alone(self, house, hook, post, process):
         post(notification("old"))

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from portal.domain.jobs import running
+from portal.domain.jobs import tasks
 from portal.domain.jobs.models import Halt, Job, JobState, RowState
 from portal.domain.people.models import Group, Member
 from portal.domain.sync import local_writes
@@ -227,7 +227,7 @@ def test_leavers_are_suspended_at_their_moment_if_whoever_asked_still_may(desk):
         jobs.step(ours)
         ours.refresh_from_db()
         assert ours.state == JobState.WAITING
-        assert running.JOB_WAKEUP.check_due() == 0
+        assert tasks.JOBS.check_due() == 0
         Job.objects.filter(pk__in=[ours.pk, theirs.pk]).update(starts_at=jobs.PAST, due_at=jobs.PAST)
         jobs.run(ours)
         assert ours.state == JobState.DONE

@@ -77,7 +77,7 @@ def test_a_video_that_is_still_to_come_is_asked_for_again_later(place, manager, 
     place.sandbox.settings(place.service.tenant_id, video_lag_seconds=0)
     with tenant_scope(place.tenant):
         Clip.objects.update(due_at=database_now())
-        (due,) = clips.DUE.claim_batch()
+        (due,) = clips.CLIPS.claim_batch()
         clips.retry(due.pk)
     asked = manager.get(at(place, record), headers={"X-Seen": "an older look"})
     assert asked.headers["HX-Refresh"] == "true"

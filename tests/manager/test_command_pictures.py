@@ -60,7 +60,7 @@ def test_a_door_command_gets_pictures_of_before_and_after_once_that_is_switched_
     with tenant_scope(place.tenant):
         # Move the request ten seconds into the past, so that both moments are over.
         CommandMoment.objects.update(due_at=database_now(), at=F("at") - timedelta(seconds=10))
-        for moment in door_command_pictures.DUE.claim_batch():
+        for moment in door_command_pictures.PICTURES.claim_batch():
             door_command_pictures.read_pictures(moment.pk)
     page = manager.get(there)
     assert re.search("Before .* After", said(page))

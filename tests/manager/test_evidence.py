@@ -240,13 +240,13 @@ def test_an_incident_is_deleted_after_its_time_but_not_on_hold(place, manager, o
     hold = evidence.held(place, manager)
     with tenant_scope(place.tenant):
         Incident.objects.update(keep_until=today - timedelta(days=1), due_at=database_now())
-        assert actions.INCIDENTS_DUE.claim_batch() == []
+        assert actions.EXPIRED_INCIDENTS.claim_batch() == []
         actions.delete_expired(Incident.objects.get().pk)
         digest = StoredFile.objects.get().sha256
     assert "On legal hold since" in said(manager.get(url(place, "incident", 1)))
     manager.post(url(place, "end_hold", 1, hold.pk))
     with tenant_scope(place.tenant):
-        (due,) = actions.INCIDENTS_DUE.claim_batch()
+        (due,) = actions.EXPIRED_INCIDENTS.claim_batch()
         actions.delete_expired(due.pk)
         assert Incident.objects.count() == Item.objects.count() == 0
         entry = AuditEntry.objects.get(action="incident.deleted")

@@ -7,7 +7,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection, transaction
 
-from portal.domain.jobs import running
+from portal.domain.jobs import tasks
 from portal.domain.jobs.models import Job, JobState, Row, RowState
 from portal.domain.people.models import Group, Member
 from portal.imports import checking, queries
@@ -361,8 +361,8 @@ def test_the_tick_finds_what_nobody_rang_for(desk, manager, url, monkeypatch):
     manager.post(f"{there}columns/", form_of(manager.get(there)))
     rung = []
     monkeypatch.setattr("portal.base.timers.celery_app.enqueue", lambda task, rows, **more: rung.append((task, *rows)))
-    assert running.JOB_WAKEUP.check_due() == 1
-    assert rung == [("portal.domain.jobs.tasks.check", (desk.place.tenant.pk, job_at(desk, there).pk))]
+    assert tasks.JOBS.check_due() == 1
+    assert rung == [("portal.processes.jobs", (desk.place.tenant.pk, job_at(desk, there).pk))]
 
 
 def test_pages_ask_the_database_little_however_many_rows_there_are(desk, manager, url, django_assert_max_num_queries):

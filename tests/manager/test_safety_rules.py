@@ -9,7 +9,7 @@ from portal.base.timers.clock import database_now
 from portal.domain.intents.recording import Requester
 from portal.domain.notifications import account_mails
 from portal.domain.notifications.models import Audience
-from portal.domain.safety import changing, tasks
+from portal.domain.safety import changing
 from portal.domain.safety.changing import NotChanged
 from portal.domain.safety.models import WaitingChange
 from portal.domain.safety.rules import RULES
@@ -261,10 +261,11 @@ class TestTheSecondPerson:
             WaitingChange.objects.update(due_at=database_now())
         assert "not confirmed in time" in press(colleague, one, "confirm")
         assert "Expired, nothing was changed" in page(colleague, one)
-        assert [each.pk for each in changing.DUE.claim_batch()] == [waiting(one).pk]
-        tasks.expire(one.tenant.pk, waiting(one).pk)
+        assert [each.pk for each in changing.WAITING_CHANGES.claim_batch()] == [waiting(one).pk]
+        with tenant_scope(one.tenant):
+            changing.expire(waiting(one).pk)
         assert acts(one) == ["safety.asked", "safety.expired"]
-        assert changing.DUE.claim_batch() == []
+        assert changing.WAITING_CHANGES.claim_batch() == []
         assert setting.kept(one)["second"] == "both"
         assert WAITS in setting.loosen(manager, one)
 

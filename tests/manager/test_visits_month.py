@@ -122,6 +122,11 @@ def old_visit(place, name, **values):
     return who
 
 
+def erase(place):
+    with tenant_scope(place.tenant):
+        return erasing.erase(place.tenant)
+
+
 def test_guests_are_forgotten_when_their_time_has_passed_and_the_month_still_counts_them(place, manager):
     now, name = timezone.now(), "忘却 太郎"
 
@@ -133,7 +138,7 @@ def test_guests_are_forgotten_when_their_time_has_passed_and_the_month_still_cou
     live = old_visit(place, f"{name} 三", must_end_at=now - timedelta(days=99))
     new = visit(place, f"{name} 四", start=-240)
     assert tenants_with(due) == [place.tenant.pk]
-    assert erasing.run_for_tenant(place.tenant.pk) == 1
+    assert erase(place) == 1
     gone = again(place, old)
     assert (gone.guest_name, gone.name_key, gone.company, gone.host_name, gone.host_key) == ("",) * 5
     assert gone.erased_at is not None
@@ -154,16 +159,16 @@ def test_guests_are_forgotten_when_their_time_has_passed_and_the_month_still_cou
     page = manager("", day=f"{gone.use_date_start.astimezone(TOKYO):%Y-%m-%d}", show="all")
     assert "Deleted" in said(page)
     assert tenants_with(due) == []
-    assert erasing.run_for_tenant(place.tenant.pk) == 0
+    assert erase(place) == 0
 
 
 def test_a_shorter_time_counts_from_the_next_run_on(place):
     new = visit(place, "短期", start=-24 * 20)
-    assert erasing.run_for_tenant(place.tenant.pk) == 0
+    assert erase(place) == 0
     client = place.client()
     sent = {"keep_days": "10", "delivery": "direct", "link_minutes": "0", "arrives_by_history": "on"}
     assert "To be deleted next 1" in said(client.post(f"/t/{place.tenant.slug}/guests/settings/", sent, follow=True))
-    assert erasing.run_for_tenant(place.tenant.pk) == 1
+    assert erase(place) == 1
     assert again(place, new).guest_name == ""
     later = timezone.now() + timedelta(days=1, hours=1)
     assert tenants_with(lambda: [erasing.due_visits(later)]) == []

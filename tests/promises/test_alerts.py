@@ -86,9 +86,7 @@ def sender(house: House, **settings: str) -> Iterator[Process]:
 
 def ring(customer: Customer) -> None:
     for each in tellings(customer):
-        customer.house.deliver(
-            "portal.domain.notifications.tasks.send_notification", customer.tenant.pk, each.pk, queue="sync"
-        )
+        customer.house.deliver("portal.processes.notifications", customer.tenant.pk, each.pk, queue="sync")
 
 
 def age(customer: Customer, seconds: int) -> None:

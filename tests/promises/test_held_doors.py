@@ -115,7 +115,7 @@ def test_a_newer_command_while_nobody_works_is_the_last_word(house: House, stage
     until(lambda: hold_of(customer, longer).state == Hold.State.STANDING)
     for intent in first.values():  # as more rounds of the timer would
         pk = hold_of(customer, intent).pk
-        house.deliver("portal.devices.tasks.end_hold", customer.tenant.pk, pk, queue="doors", times=2)
+        house.deliver("portal.processes.holds", customer.tenant.pk, pk, queue="doors", times=2)
     house.until_idle()
     assert (len(locks(customer, held)), len(locks(customer, locked))) == (0, 1)
 

@@ -211,7 +211,7 @@ def test_nothing_is_asked_after_a_persons_newer_command_or_the_release(house: Ho
         sent = Intent.objects.exclude(pk=opened.pk).filter(state=State.SUCCEEDED)
         lost = sent.update(state=State.CANCELLED, reason=Reason.NOT_SENT, finished_at="2020-01-01T00:00Z")
     assert lost == len(customer.doors) - 1
-    house.deliver("portal.lockdown.tasks.step", customer.tenant.pk, order.pk, queue="doors", times=5)
+    house.deliver("portal.processes.lockdowns", customer.tenant.pk, order.pk, queue="doors", times=5)
     house.until_idle()
     assert len(requests(customer)) == tries
 

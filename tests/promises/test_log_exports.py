@@ -134,7 +134,7 @@ def test_a_lost_broker_and_a_bell_that_rings_five_times_change_nothing(house: Ho
         job = asked(customer, browser)
         house.kill_broker()
         house.restart_broker()
-        house.deliver("portal.domain.jobs.tasks.advance", customer.tenant.pk, job.pk, queue="bulk", times=5)
+        house.deliver("portal.processes.jobs", customer.tenant.pk, job.pk, queue="bulk", times=5)
         ended(customer, job)
         assert wrong(customer, browser, job) == CLEAN
 

@@ -77,9 +77,9 @@ def test_a_mail_whose_arrival_was_not_noted_is_not_sent_again(house: House, cust
         worker = Process(house.programs(EMAIL_URL=mailbox.url).worker("reporting", "bulk", 1))
         worker.start()
         try:
-            ring(customer, "run", schedule.pk)
+            ring(customer, "report_schedules", schedule.pk)
             until(lambda: made(customer, schedule), saying="it is made")
-            ring(customer, "run", schedule.pk)
+            ring(customer, "report_schedules", schedule.pk)
             until(lambda: mailbox.mails, saying="a mail arrives")
         finally:
             worker.kill()
@@ -94,8 +94,8 @@ def test_a_mail_whose_arrival_was_not_noted_is_not_sent_again(house: House, cust
     assert sorted(sendings(customer, schedule)) == [State.SENDING, State.TOLD]
 
 
-def ring(customer: Customer, task: str, pk: int) -> None:
-    customer.house.deliver(f"portal.reports.tasks.{task}", customer.tenant.pk, pk, queue="bulk")
+def ring(customer: Customer, process: str, pk: int) -> None:
+    customer.house.deliver(f"portal.processes.{process}", customer.tenant.pk, pk, queue="bulk")
 
 
 def made(customer: Customer, schedule: Schedule) -> bool:

@@ -101,7 +101,7 @@ def test_the_tick_rings_for_whatever_is_due_and_for_nothing_else(desk):
     with desk.scope():
         Visit.objects.filter(pk=one.pk).update(cut_due_at=ClockTime())
     with across_tenants("the test looks as the tick does"):
-        due = [visit_id for _tenant, visit_id in deactivation.DUE.rows().values_list("tenant_id", "pk")]
+        due = [visit_id for _tenant, visit_id in deactivation.ENDS.rows().values_list("tenant_id", "pk")]
     assert one.pk in due
     assert other.pk not in due
 

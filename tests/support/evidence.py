@@ -72,9 +72,9 @@ def opened(place: Place, client: Client, count: int = 1, **before: float) -> Any
 def work(place: Place) -> None:
     """Do what workers do: load the requested files, then write the requested exports."""
     with tenant_scope(place.tenant):
-        for item in fetching.MEDIA_DUE.claim_batch():
+        for item in fetching.MEDIA.claim_batch():
             fetching.fetch(item.pk)
-        for export in exporting.EXPORTS_DUE.claim_batch():
+        for export in exporting.EXPORTS.claim_batch():
             exporting.write_export(export.pk)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from portal.base.timers import celery_app, timer_registry
 from portal.base.timers.clock import ClockTime
-from portal.base.timers.timer_registry import TaskWakeup
+from portal.base.timers.timer_registry import Process
 from portal.domain.visits.models import Visit
 from tenants.scope import tenant_scope
 from tests.support.places import Place
@@ -36,11 +36,11 @@ def due(place: Place) -> list[int]:
     return [each.pk for each in made]
 
 
-def wakeup(mark: Callable[[], dict]) -> TaskWakeup[Visit]:
-    def rows():
-        return Visit.objects_across_tenants.filter(cut_due_at__lte=ClockTime())
-
-    return TaskWakeup(rows=rows, task="some.task", claim_values=mark, order=("cut_due_at",))
+def wakeup(mark: Callable[[], dict]) -> Process[Visit]:
+    return Process(
+        name="some", rows=timer_registry.due(Visit, "cut_due_at"), step=print, queue="bulk", every=1.0,
+        claim_values=mark, order=("cut_due_at",),
+    )  # fmt: skip
 
 
 def later() -> dict:
