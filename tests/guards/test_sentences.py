@@ -13,7 +13,7 @@ from django.utils import translation
 from portal.areas.merging import EditKind
 from portal.devices.actions import DoorCommand
 from portal.domain.safety.models import State
-from portal.keys.actions import Command as KeyCommand
+from portal.keys.actions import KeyCommand as KeyCommand
 from portal.reports.kinds import KINDS as REPORTS
 from portal.today import signals
 from portal.webhooks import actions as hooks

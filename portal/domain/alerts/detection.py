@@ -2,7 +2,7 @@
 
 If a kind fails on new records, only its work is rolled back and noted as behind. The next check repeats it.
 
-There is one row for each fact, even if it ends and begins again for a short time. Whoever saves observations has locked
+There is one row for each fact, even if it ends and begins again for a short time. The writer of observations has locked
 the tenant's `Watch`, so that no alert begins twice and no record is counted twice.
 """
 
