@@ -6,8 +6,8 @@ While the database does not answer, no tasks start, because all work is stored i
 
 Any number of clocks run. The one with the lease starts tasks, the others check each second whether it is free. The
 lease is stored in the database and renewed each second by the database's time. It is free if it was released, if its
-holder's session has ended (`tenants/session_locks.py`), or LEASE_SECONDS after the last renewal. In a restored database
-no clock gets it until the database was marked (`portal/base/restore`).
+holder's session has ended (`tenants/postgresql/session_locks.py`), or LEASE_SECONDS after the last renewal. In a
+restored database no clock gets it until the database was marked (`portal/base/restore`).
 """
 
 import contextlib

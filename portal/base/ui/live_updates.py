@@ -2,7 +2,7 @@
 
 The page requests them every few seconds and sends the version that it shows (`static/js/live.js`). A view whose version
 is the same answers 204 without drawing. A version depends on the part's data, never on the clock. `{% watch %}` sets
-how often a part is requested, by INTERVALS; with many pages open, `polling.py` makes all of them slower.
+how often a part is requested, by INTERVALS; with many pages open, `portal/site/middleware.py` makes all of them slower.
 """
 
 import hashlib
