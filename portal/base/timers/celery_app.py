@@ -128,6 +128,8 @@ class TenantTask(PortalTask):
     """A task for one tenant. Its first id is the tenant's; the function gets the others and runs in its scope."""
 
     abstract = True
+    # Celery would compare the ids with the function's arguments, which have no tenant.
+    typing = False
 
     def __call__(self, tenant_id: int, *ids: int) -> Any:
         with tenant_scope(tenant_id):
