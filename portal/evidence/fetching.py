@@ -4,12 +4,10 @@ Media that the service still prepares are requested again later; for missing med
 copied piece by piece. If a worker is killed, its file has no reference and is deleted, and the item is fetched again.
 """
 
-import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import timedelta
 
-from django.db import Error, transaction
-from django.db import connection as database
+from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 
 from accessapi.errors import ServiceError
@@ -25,9 +23,11 @@ from portal.evidence.models import Item, LegalHold, StoredFile
 from tenants import audit
 from tenants.connections.service_clients import current_connection
 from tenants.models import current_tenant
+from tenants.postgresql.advisory_locks import AdvisoryLock
 from tenants.sentences import coded_sentence
 
-_LOCK = 0x4C0E  # first key of this module's advisory locks; the second is the item
+# So that nothing is downloaded or counted twice.
+_ONE_WORKER = AdvisoryLock("evidence.fetching")
 _RETRY_AFTER, _LEASE = timedelta(seconds=30), timedelta(seconds=330)
 _TYPES = {b"ftyp": (4, "video/mp4"), b"\x1aE\xdf\xa3": (0, "video/webm"), b"G": (0, "video/mp2t")}
 
@@ -50,27 +50,9 @@ class _NotAvailable(Exception):
 
 def fetch(item_id: int) -> None:
     """Fetch the media of an item of the tenant in scope, unless another worker is doing so."""
-    with _locked(item_id) as is_alone:
+    with _ONE_WORKER.held(item_id) as is_alone:
         if is_alone:
             _fetch(item_id)
-
-
-@contextlib.contextmanager
-def _locked(item_id: int) -> Iterator[bool]:
-    """Hold an item's lock, so that nothing is downloaded or counted twice. Yield whether the lock was free.
-
-    The lock belongs to the database session, so it also ends if the worker dies.
-    """
-    keys = [_LOCK, item_id % 2**31]
-    with database.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(%s, %s)", keys)
-        is_alone = cursor.fetchone()[0]
-    try:
-        yield is_alone
-    finally:
-        if is_alone:
-            with contextlib.suppress(Error), database.cursor() as cursor:
-                cursor.execute("SELECT pg_advisory_unlock(%s, %s)", keys)
 
 
 def _fetch(item_id: int) -> None:

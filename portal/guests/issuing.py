@@ -5,7 +5,6 @@ under a lock, so that two forms cannot both pass.
 """
 
 import base64
-import hashlib
 import secrets
 import uuid
 from collections.abc import Collection, Iterable, Sequence
@@ -13,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Case, Q, When
 from django.utils import timezone
 
@@ -43,9 +42,12 @@ from portal.domain.people.text_folding import fold
 from portal.domain.visits.models import By, Preset, Stage, Visit
 from portal.guests.places import Host, Keys
 from tenants import audit
+from tenants.postgresql.advisory_locks import AdvisoryLock
 from tenants.roles import Permission
 from tenants.scope import current_tenant_id
 from tenants.sentences import coded_sentence
+
+_NAMES_LOCK = AdvisoryLock("guests.names")
 
 
 @dataclass(frozen=True)
@@ -83,10 +85,8 @@ class CodeClash(NotSubmitted):
 def lock_names(names: Iterable[str]) -> None:
     """Lock these (folded) names of the tenant until the transaction ends, so that no one else issues codes for them."""
     tenant_id = current_tenant_id()
-    with connection.cursor() as cursor:
-        for name in sorted(set(names)):
-            digest = hashlib.sha256(f"guests:{tenant_id}:{name}".encode()).digest()
-            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [int.from_bytes(digest[:8], "big", signed=True)])
+    for name in sorted(set(names)):
+        _NAMES_LOCK.hold_until_commit(tenant_id, name)
 
 
 def check_clashes(wanted: Sequence[NamedHours], confirmed: Collection[str] = ()) -> None:

@@ -21,7 +21,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.mail import EmailMessage
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Count, QuerySet
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -40,6 +40,7 @@ from portal.reviews.models import Item, Reminder, Review, Standing, State
 from portal.reviews.rights import RightKey
 from tenants.access import access_to
 from tenants.models import User, current_tenant
+from tenants.postgresql.advisory_locks import AdvisoryLock
 from tenants.roles import Permission
 
 _REMIND_AGAIN, _REMIND_RETRY = timedelta(hours=1), timedelta(minutes=3)
@@ -52,7 +53,7 @@ _LATE_RECORDS = timedelta(hours=1)
 # How many rights one transaction checks, and how long one worker continues.
 MAX_RIGHTS = 1000
 _MAX_SECONDS = 8.0
-_LOCK = 0x4E56
+_ONE_WORKER = AdvisoryLock("reviews.worker")
 Found = dict[str, dict[str, Any]]
 
 
@@ -76,7 +77,7 @@ def run_steps(review_id: int) -> None:
 def run_step(review_id: int) -> bool:
     """Run one step. Return whether there is more to do at once."""
     with transaction.atomic():
-        if not _has_lock(review_id):
+        if not _ONE_WORKER.try_until_commit(review_id):
             return False
         rows = Review.objects.select_for_update(of=("self",), no_key=True)
         review = rows.filter(pk=review_id, state__in=[State.RUNNING, State.CLOSING]).first()
@@ -88,12 +89,6 @@ def run_step(review_id: int) -> bool:
         decisions.stop_withdrawals(Item.objects.filter(review=review, is_open=True))
         _schedule_next(review, more, follows)
     return more
-
-
-def _has_lock(review_id: int) -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", [_LOCK, review_id % 2**31])
-        return bool(cursor.fetchone()[0])
 
 
 def _schedule_next(review: Review, more: bool, follows: timedelta | None) -> None:

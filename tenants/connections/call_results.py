@@ -11,7 +11,7 @@ from accessapi.errors import Rejected, ServiceError
 from accessapi.operations import Delivery, Operation
 from accessapi.overrides import ErrorCodes, RefusalCause
 from tenants import audit
-from tenants.connections.locks import is_locked
+from tenants.connections.locks import is_busy
 from tenants.models import Connection
 from tenants.sentences import coded_sentence
 
@@ -48,7 +48,7 @@ def record_refused_token(seen: Connection) -> None:
         row = Connection.objects.select_for_update().get(pk=seen.pk)
         if row.token_generation != seen.token_generation or not row.is_connected:
             return
-        if row.reissue_sent_at is not None and is_locked(row):
+        if row.reissue_sent_at is not None and is_busy(row):
             return
         if row.previous_token is not None:
             restore_previous_token(row)

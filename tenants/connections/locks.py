@@ -1,16 +1,12 @@
 """One process at a time per connection, by a lock that PostgreSQL releases when the process dies."""
 
-from __future__ import annotations
-
 import contextlib
-import time
 from collections.abc import Iterator
 
-from django.db import connection as database
-
 from tenants.models import Connection
+from tenants.postgresql.advisory_locks import AdvisoryLock
 
-_LOCK_KIND = 0x7E15
+_LOCK = AdvisoryLock("connections")
 _WAIT_SECONDS = 90.0
 
 
@@ -20,32 +16,13 @@ class ConnectionBusy(Exception):
 
 @contextlib.contextmanager
 def exclusive(connection: Connection) -> Iterator[None]:
-    """Hold the connection's advisory lock for the block, after waiting for it.
-
-    Raises ConnectionBusy after 90 seconds.
-    """
-    until, pause = time.monotonic() + _WAIT_SECONDS, 0.02
-    while not _execute("SELECT pg_try_advisory_lock(%s, %s)", connection):
-        if time.monotonic() > until:
+    """Hold the connection's lock for the block, after waiting for it. Raises ConnectionBusy after 90 seconds."""
+    with _LOCK.held(connection.pk, wait_seconds=_WAIT_SECONDS) as is_held:
+        if not is_held:
             raise ConnectionBusy
-        time.sleep(pause)
-        pause = min(pause * 1.5, 0.25)
-    try:
         yield
-    finally:
-        _execute("SELECT pg_advisory_unlock(%s, %s)", connection)
 
 
-def is_locked(connection: Connection) -> bool:
+def is_busy(connection: Connection) -> bool:
     """Return whether a running process holds the lock."""
-    if _execute("SELECT pg_try_advisory_lock(%s, %s)", connection):
-        _execute("SELECT pg_advisory_unlock(%s, %s)", connection)
-        return False
-    return True
-
-
-def _execute(sql: str, connection: Connection) -> bool:
-    with database.cursor() as cursor:
-        cursor.execute(sql, [_LOCK_KIND, connection.pk % 2**31])
-        (answer,) = cursor.fetchone()
-    return bool(answer)
+    return not _LOCK.is_free(connection.pk)

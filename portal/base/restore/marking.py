@@ -12,7 +12,7 @@ from typing import Any
 
 import structlog
 from django.contrib.sessions.models import Session
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import QuerySet
 
 from portal.base.restore.models import Restored
@@ -23,13 +23,14 @@ from portal.base.timers.models import Lease
 from portal.base.ui.times import local
 from tenants import audit, mails, owners
 from tenants.models import AccountMail, Tenant, User
+from tenants.postgresql.advisory_locks import AdvisoryLock
 from tenants.roles import Operator
 from tenants.scope import tenant_scope
 from tenants.sentences import coded_sentence
 
 log = structlog.get_logger(__name__)
 MAIL_KIND = "restored"
-_LOCK = 0x0DE5
+_ONE_PROCESS = AdvisoryLock("restore.marking")
 
 
 # Returns the number of marked rows that a person must decide, or the rows that wait for a release.
@@ -111,15 +112,10 @@ def mark_all_tenants() -> bool:
 
     Tenants that a crashed process has marked are not marked again.
     """
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(%s)", [_LOCK])
-        if not cursor.fetchone()[0]:
-            return False
-        try:
+    with _ONE_PROCESS.held() as is_alone:
+        if is_alone:
             _mark_all_tenants()
-        finally:
-            cursor.execute("SELECT pg_advisory_unlock(%s)", [_LOCK])
-    return True
+    return is_alone
 
 
 def declare_unchanged() -> None:

@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from typing import Any, TypedDict
 
 from django.db import IntegrityError, transaction
-from django.db import connection as database
 
 from accessapi.client import Image
 from accessapi.operations import Delivery
@@ -17,10 +16,12 @@ from portal.domain.intents.nonces import Nonce
 from tenants import audit
 from tenants.access import TenantRequest
 from tenants.models import SupportSession, Tenant, User
+from tenants.postgresql.advisory_locks import AdvisoryLock
 from tenants.roles import Permission
 from tenants.sentences import Sentence
 
 QUEUES = {Priority.DOORS: "doors", Priority.PEOPLE: "interactive", Priority.JOBS: "bulk", Priority.SYNC: "sync"}
+_TARGET_LOCK = AdvisoryLock("intents.target")
 
 
 class AuditAuthor(TypedDict):
@@ -112,8 +113,7 @@ def lock_target(tenant: Tenant, target: str) -> None:
     So the newest command has the highest number. A transaction that first looks for it, then records its own, cannot
     miss one.
     """
-    with database.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"{tenant.pk}:{target}"])
+    _TARGET_LOCK.hold_until_commit(tenant.pk, target)
 
 
 def _build_intent(command: Command, by: Requester, nonce: Nonce, *, automatic: bool) -> Intent:

@@ -15,7 +15,6 @@ from time import monotonic
 from typing import Any
 
 import structlog
-from django.db import connection as database
 from django.db import transaction
 from django.db.models import F, Max, Q, QuerySet
 
@@ -53,6 +52,7 @@ from portal.domain.people.text_folding import fold
 from tenants.connections.service_clients import current_connection
 from tenants.models import Connection, current_tenant
 from tenants.permission_conditions import holds_permission
+from tenants.postgresql.advisory_locks import AdvisoryLock
 from tenants.roles import Permission
 from tenants.scope import current_tenant_id
 from tenants.sentences import Sentence, coded_sentence
@@ -68,8 +68,8 @@ OPERATIONS = {
 _PART_TITLES = {Action.DELETE: "job.deletes", Action.UPDATE: "job.changes", Action.CREATE: "job.creates"}
 # The length of {"members":[]}: each member adds its own JSON and a comma.
 _EMPTY_BODY_BYTES = len(b'{"members":[]}')
-# The first number of this module's advisory locks; no other module uses it.
-_LOCK = int.from_bytes(b"bulk", "big")
+# No two jobs of a tenant record requests at once: each must see which members the requests of the others are about.
+_ONE_JOB = AdvisoryLock("jobs.bulk")
 # When to check again without a notification, in case the end of a request was missed. Readings are waited for.
 _CHECK_AGAIN_AFTER = {PartState.OPEN: timedelta(seconds=20), PartState.READING: timedelta(seconds=5)}
 
@@ -82,7 +82,7 @@ def wait(job: Job) -> timedelta | None:
 
 def send(job: Job) -> NextStep:
     """Record the next request of a running job. The caller has locked the job's row."""
-    _lock_tenant()
+    _ONE_JOB.hold_until_commit(current_tenant_id())
     later = False
     for action in SENDING:
         while waiting := list(_waiting(job, action)[: job.part_rows]):
@@ -121,15 +121,6 @@ def _settle_if_ended(job: Job, part: Part) -> bool:
 
 def _waiting(job: Job, action: Action) -> QuerySet[Row]:
     return Row.objects.filter(job=job, state=RowState.PENDING, action=action).order_by("line")
-
-
-def _lock_tenant() -> None:
-    """Let no other job of the tenant record a request until the transaction ends.
-
-    So each job sees which members the requests of the others are about.
-    """
-    with database.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_LOCK, current_tenant_id()])
 
 
 def is_under_way(member_id: str) -> bool:

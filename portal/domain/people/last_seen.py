@@ -10,11 +10,11 @@ from typing import Any
 
 from django.db import connection as database
 
+from tenants.postgresql.advisory_locks import AdvisoryLock
 from tenants.scope import current_tenant_id
 
 PRECISION = timedelta(days=1)
-# First key of the advisory locks of this module; the second is the tenant.
-_LOCK = 0x5EE4
+_LOCK = AdvisoryLock("people.last_seen")
 
 # Rows are locked in the same order as in our own writes, to avoid a deadlock.
 _UPDATE = """
@@ -58,5 +58,4 @@ def lock_last_seen() -> None:
     New records and a new list of members must not be stored at the same time. Otherwise, a record could miss its new
     member, and the member the record.
     """
-    with database.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_LOCK, current_tenant_id()])
+    _LOCK.hold_until_commit(current_tenant_id())

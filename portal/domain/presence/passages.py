@@ -28,13 +28,13 @@ from portal.domain.places.queries import use_categories
 from portal.domain.presence.models import Inside, PassedHour
 from portal.domain.sync.models import MirrorState
 from tenants.models import Tenant
+from tenants.postgresql.advisory_locks import AdvisoryLock
 
 # The usual value of a day is taken from the same weekday of these weeks. Older hours are deleted.
 WEEKS = 4
 HOURS_RETENTION = timedelta(weeks=WEEKS, days=2)
 _RECOUNTED_SPAN = timedelta(days=2)
-# First key of the advisory lock that guards writing a tenant's hours; the second key is the tenant.
-_LOCK = 0x4C0B
+_HOURS_LOCK = AdvisoryLock("presence.hours")  # one writer for each tenant
 
 _COUNTED = """
 SELECT tenant_id, date_trunc('hour', at), device_id, count(*)
@@ -79,8 +79,8 @@ def counts_of_days(days: Sequence[date], excluded_doors: frozenset[str]) -> Quer
 def _write_hours(statement: str, tenant_id: int, since: datetime, new: list[int] | None) -> None:
     counted = _COUNTED.format(history=History._meta.db_table)
     values: dict[str, Any] = {"tenant": tenant_id, "since": since, "new": new, "used": use_categories()}
+    _HOURS_LOCK.hold_until_commit(tenant_id)
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_LOCK, tenant_id])
         cursor.execute(statement.format(hours=PassedHour._meta.db_table, counted=counted), values)
 
 
