@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from portal.base.restore import marking
-from portal.base.timers.clock import ClockTime, database_now
+from portal.base.timers.clock import ClockTime, database_now, growing_pause
 from portal.base.timers.timer_registry import Process, due
 from portal.base.ui import times
 from portal.devices.actions import DoorCommand, service_command
@@ -151,7 +151,7 @@ def _nonce_prefix(hold: Hold) -> str:
 
 def retry_delay(attempts: int) -> float:
     """Return the seconds until the next attempt."""
-    return min(_FIRST_RETRY * 2.0 ** min(max(attempts - 1, 0), 10), _LONGEST_RETRY)
+    return growing_pause(_FIRST_RETRY, attempts - 1, _LONGEST_RETRY)
 
 
 def _reschedule(holds: QuerySet[Hold], seconds: float) -> None:

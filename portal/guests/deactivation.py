@@ -19,7 +19,7 @@ from accessapi.errors import NotFound, ServiceError
 from accessapi.resources import write_moment
 from accessapi.resources.guests import Guest
 from portal.base.restore import marking
-from portal.base.timers.clock import ClockTime, database_now
+from portal.base.timers.clock import ClockTime, database_now, growing_pause
 from portal.base.timers.timer_registry import Process, due
 from portal.domain.budget.ledger import BudgetExhausted
 from portal.domain.budget.priorities import Priority
@@ -334,4 +334,4 @@ def _set_due(visit: Visit, seconds: float | None) -> None:
 
 
 def _retry_delay(visit: Visit) -> float:
-    return min(_CHECK_AGAIN * 2.0 ** min(visit.cut_attempts, 10), _LONGEST_RETRY)
+    return growing_pause(_CHECK_AGAIN, visit.cut_attempts, _LONGEST_RETRY)

@@ -20,7 +20,7 @@ from django.utils.translation import gettext as _
 
 from accessapi.operations import CallClass
 from portal.base.restore import marking
-from portal.base.timers.clock import ClockTime, database_now, scaled_pause
+from portal.base.timers.clock import ClockTime, database_now, growing_pause, scaled_pause
 from portal.base.timers.timer_registry import Process, due, retry_after
 from portal.base.ui.chips import Chip
 from portal.devices.actions import DoorCommand, service_command, why_unavailable
@@ -113,7 +113,7 @@ class DoorOutcome:
         """
         if self.is_waiting_for_calls:
             return timedelta(0)
-        return min(_FIRST_PAUSE * int(2 ** min(max(self.row.attempts - 1, 0), 10)), _MAX_PAUSE)
+        return growing_pause(_FIRST_PAUSE, self.row.attempts - 1, _MAX_PAUSE)
 
     @property
     def is_opened_since(self) -> bool:

@@ -7,6 +7,7 @@ twice.
 """
 
 from datetime import datetime, timedelta
+from typing import TypeVar
 
 from django.conf import settings
 from django.db import connection
@@ -40,3 +41,11 @@ def scaled_seconds(usual: float) -> float:
 def scaled_pause(usual: float) -> timedelta:
     """Return the scaled seconds as a timedelta."""
     return timedelta(seconds=scaled_seconds(usual))
+
+
+Pause = TypeVar("Pause", float, timedelta)
+
+
+def growing_pause(first: Pause, retries: int, longest: Pause, *, factor: float = 2.0) -> Pause:
+    """Return the pause before the next try: `first`, and after each retry `factor` times as long, up to `longest`."""
+    return min(first * factor ** min(max(retries, 0), 30), longest)

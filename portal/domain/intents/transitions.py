@@ -18,7 +18,7 @@ from accessapi import errors
 from accessapi.client import Answer
 from accessapi.operations import OPERATIONS, Body, Delivery, RequestType, operations_of_type
 from accessapi.resources import RequestRecord
-from portal.base.timers.clock import ClockTime, database_now
+from portal.base.timers.clock import ClockTime, database_now, growing_pause
 from portal.domain.intents import handlers
 from portal.domain.intents.models import FINAL, MAX_ATTEMPTS, Enclosure, Intent, Reason, State
 from portal.domain.intents.recording import audit_actor
@@ -114,7 +114,7 @@ def _reason_of(error: errors.ServiceError) -> Reason:
 
 
 def _pause(attempts: int) -> float:
-    return float(min(2**attempts, 60))
+    return growing_pause(1.0, attempts, 60.0)
 
 
 BULK_OPERATIONS = operations_of_type(RequestType.MEMBERS_BULK)
@@ -146,14 +146,14 @@ def next_poll_delay(intent: Intent, record: RequestRecord | None) -> float:
     A door is polled about every second at first; a bulk request when its remaining members should be done.
     """
     if intent.operation not in BULK_OPERATIONS:
-        return _DOOR_INTERVAL if intent.polls <= 6 else min(1.5 ** (intent.polls - 5), 10.0)
+        return _DOOR_INTERVAL if intent.polls <= 6 else growing_pause(1.5, intent.polls - 6, 10.0, factor=1.5)
     result = record.result if record else None
     done, total = (result.completed_member_count or 0, result.member_count or 0) if result else (0, 0)
     if done and total and intent.accepted_at:
         elapsed = (database_now() - intent.accepted_at).total_seconds()
         # At most ten seconds while it progresses: a person may be watching the progress.
         return min(max(1.1 * elapsed * (total - done) / done, _SOONEST), 10.0)
-    return min(1.5**intent.polls, 30.0)
+    return growing_pause(1.0, intent.polls, 30.0, factor=1.5)
 
 
 def _seconds_per_member(intent: Intent, members: int) -> float | None:

@@ -23,7 +23,7 @@ from django.db.models.functions import Greatest
 from accessapi.errors import ServiceError
 from accessapi.operations import CallClass
 from portal.base.timers.celery_app import enqueue_after_commit
-from portal.base.timers.clock import ClockTime, database_now
+from portal.base.timers.clock import ClockTime, database_now, growing_pause
 from portal.domain.budget import ledger
 from portal.domain.budget.priorities import MAX_SHARE_FOR_SYNC, MAX_SHARE_FOR_WATCHED, Priority
 from portal.domain.events import READ_INTERVALS, MirrorKind
@@ -33,7 +33,7 @@ from tenants.models import Connection, Tenant, current_tenant
 from tenants.scope import tenant_scope
 
 LEASE_DURATION = timedelta(seconds=60)
-_LONGEST_PAUSE = timedelta(hours=1)
+_FIRST_PAUSE, _LONGEST_PAUSE = timedelta(minutes=1), timedelta(hours=1)
 _SECONDS_A_PAGE = 75
 
 # Each stops when this part of sync's quarter is used.
@@ -84,7 +84,7 @@ class MirrorLease:
     def fail(self, reason: str, *, wait: timedelta | None = None) -> None:
         """Store the reason and release the lease. The next try is after `wait`, else after 1, 2, 4, … 60 minutes."""
         failures = MirrorState.objects.values_list("failures", flat=True).get(pk=self.state_id)
-        wait = wait or min(timedelta(minutes=2 ** min(failures, 6)), _LONGEST_PAUSE)
+        wait = wait or growing_pause(_FIRST_PAUSE, failures, _LONGEST_PAUSE)
         self._release(wait, error=reason[:60], error_at=ClockTime(), failures=F("failures") + 1)
 
     def stop_after(self, error: ServiceError, *, wait: timedelta | None = None) -> None:
