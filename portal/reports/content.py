@@ -32,6 +32,7 @@ CellValue = str | int
 # (table index, cells)
 TableLine = tuple[int, Sequence[CellValue]]
 _DAY = timedelta(days=1)
+_MAX_BARS = 31
 # The member columns that reports need; the others are large or encrypted.
 MEMBER_COLUMNS = ("tenant_id", "member_id", "member_name", "member_code", "membergroup_name")
 # How far back the log is read again for records that devices reported late.
@@ -108,6 +109,26 @@ class ReportContent:
     def head(self) -> ReportHead:
         told = (tuple(self.figures), tuple(self.sheets), tuple(self.complete), self.is_partial)
         return ReportHead(self.title, self.about, self.period, *told)
+
+
+def cell_text(cell: CellValue) -> str:
+    """Return the text of a cell, as a page and a PDF show it. In a workbook a number stays a number."""
+    return f"{cell:,}" if isinstance(cell, int) else cell
+
+
+def numeric_columns(table: ReportTable, rows: Sequence[Sequence[CellValue]]) -> list[bool]:
+    """Return for each column whether at least one line has a number in it."""
+    return [any(isinstance(row[place], int) for row in rows) for place in range(len(table.columns))]
+
+
+def bars_of(table: ReportTable, rows: Sequence[Sequence[CellValue]]) -> list[tuple[str, int, str]]:
+    """Return each bar above a table with its day, number and text; none if there are too many to be read.
+
+    The bar of an unknown number has no height, and its text.
+    """
+    if not table.drawn or len(rows) > _MAX_BARS:
+        return []
+    return [(str(row[0]), number_in(row[table.drawn]) or 0, cell_text(row[table.drawn])) for row in rows]
 
 
 def number_in(cell: CellValue) -> int | None:

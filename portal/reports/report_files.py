@@ -17,14 +17,12 @@ from openpyxl import Workbook
 
 from portal.base.files import fonts
 from portal.base.files.writing import text_cell
-from portal.reports.content import CellValue, ReportHead, ReportTable, TableLine, number_in
+from portal.reports.content import CellValue, ReportHead, ReportTable, TableLine, bars_of, cell_text, numeric_columns
 
 # The most lines of a table in the PDF: about 600 lines take a second. The workbook has all lines.
 MAX_PDF_LINES = 5000
 # The most narrow characters of a page's head, which is two lines.
 _MAX_BRIEF = 320
-# The most bars: more would be too close together to be read.
-MAX_BARS = 31
 _INK, _GREY, _BAR, _LINE, _PALE, _WHITE = 20, 95, 150, 200, 246, 255
 _MARGIN, _SIZE, _CHART_HEIGHT = 12.0, 8.0, 28.0
 # The most lines of a sheet in this file format; further lines go to another sheet.
@@ -78,9 +76,9 @@ def draw_pdf(head: ReportHead, lines: Iterable[TableLine], *, tenant: str, made:
         pdf.set_font(fonts.FONT_FAMILY, size=_SIZE)
         if sheet.note:
             pdf.multi_cell(0, 5, sheet.note, new_x="LMARGIN", new_y="NEXT")
-        if sheet.drawn and 0 < len(rows) <= MAX_BARS:
-            _draw_bars(pdf, [(str(cells[0]), cells[sheet.drawn]) for cells in rows])
-        _draw_table(pdf, sheet.columns, rows)
+        if bars := bars_of(sheet, rows):
+            _draw_bars(pdf, bars)
+        _draw_table(pdf, sheet, rows)
         if left:
             said = ngettext("%(n)s more line is in the workbook.", "%(n)s more lines are in the workbook.", left)
             pdf.cell(0, 7, said % {"n": f"{left:,}"}, new_x="LMARGIN", new_y="NEXT")
@@ -124,24 +122,20 @@ def _draw_first_page(pdf: _ReportPdf, head: ReportHead) -> None:
         pdf.multi_cell(0, 4.5, " · ".join(head.complete), new_x="LMARGIN", new_y="NEXT")
 
 
-def _draw_bars(pdf: _ReportPdf, drawn: Sequence[tuple[str, CellValue]]) -> None:
-    """Draw the numbers of days as bars above the days, scaled to the highest. Unknown numbers are written as text."""
-    amounts = [number_in(cell) or 0 for _day, cell in drawn]
-    top, left, width, most = pdf.get_y() + 4, pdf.l_margin, pdf.epw / len(drawn), max([*amounts, 1])
+def _draw_bars(pdf: _ReportPdf, bars: Sequence[tuple[str, int, str]]) -> None:
+    """Draw the numbers of days as bars above the days, scaled to the highest."""
+    top, left, width = pdf.get_y() + 4, pdf.l_margin, pdf.epw / len(bars)
+    most = max(1, *(number for _day, number, _text in bars))
     pdf.set_fill_color(_BAR)
-    for place, ((day, cell), number) in enumerate(zip(drawn, amounts, strict=True)):
+    for place, (day, number, text) in enumerate(bars):
         height = _CHART_HEIGHT * number / most
         pdf.rect(left + width * (place + 0.2), top + _CHART_HEIGHT - height, width * 0.6, height, style="F")
         pdf.set_xy(left + width * place, top + _CHART_HEIGHT - height - 4)
-        pdf.cell(width, 4, _cell_text(cell), align="C")
+        pdf.cell(width, 4, text, align="C")
         pdf.set_xy(left + width * place, top + _CHART_HEIGHT)
         pdf.cell(width, 4, day[-5:], align="C")
     pdf.set_fill_color(_WHITE)
     pdf.set_xy(left, top + _CHART_HEIGHT + 6)
-
-
-def _cell_text(cell: CellValue) -> str:
-    return f"{cell:,}" if isinstance(cell, int) else cell
 
 
 def lines_by_table(lines: Iterable[TableLine], sheets: int, limit: int) -> list[tuple[list[Sequence[CellValue]], int]]:
@@ -156,28 +150,22 @@ def lines_by_table(lines: Iterable[TableLine], sheets: int, limit: int) -> list[
     return list(zip(drawn, left, strict=True))
 
 
-def _draw_table(pdf: _ReportPdf, columns: Sequence[str], rows: Sequence[Sequence[CellValue]]) -> None:
+def _draw_table(pdf: _ReportPdf, sheet: ReportTable, rows: Sequence[Sequence[CellValue]]) -> None:
     if not rows:
         pdf.cell(0, 7, _("Nothing in the loaded data"), new_x="LMARGIN", new_y="NEXT")
         return
-    numbers = numeric_columns(len(columns), rows)
     with pdf.table(
         borders_layout=TableBordersLayout.HORIZONTAL_LINES,
         cell_fill_color=_PALE,
         cell_fill_mode=TableCellFillMode.ROWS,
-        col_widths=_widths(columns, rows),
-        text_align=["RIGHT" if number else "LEFT" for number in numbers],
+        col_widths=_widths(sheet.columns, rows),
+        text_align=["RIGHT" if number else "LEFT" for number in numeric_columns(sheet, rows)],
         line_height=4.5,
         padding=0.6,
         headings_style=FontFace(),  # there is no bold font
     ) as table:
-        for cells in [columns, *rows]:
-            table.row([_cell_text(cell) for cell in cells])
-
-
-def numeric_columns(columns: int, rows: Sequence[Sequence[CellValue]]) -> list[bool]:
-    """Return for each column whether at least one line has a number in it."""
-    return [any(isinstance(row[place], int) for row in rows) for place in range(columns)]
+        for cells in [sheet.columns, *rows]:
+            table.row([cell_text(cell) for cell in cells])
 
 
 def _widths(columns: Sequence[str], rows: Sequence[Sequence[CellValue]]) -> list[int]:

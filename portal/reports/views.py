@@ -13,8 +13,8 @@ from portal.base.ui import charts, live_updates
 from portal.base.ui.url_lookup import get_row_or_404, is_row_number
 from portal.domain.intents.recording import Requester
 from portal.evidence import store
-from portal.reports import actions, report_files, report_worker
-from portal.reports.content import CellValue, ReportHead, ReportTable, number_in
+from portal.reports import actions, report_worker
+from portal.reports.content import CellValue, ReportHead, ReportTable, bars_of, cell_text, numeric_columns
 from portal.reports.forms import ChangeForm, RequestForm, ScheduleForm
 from portal.reports.kinds import KINDS, ReportKind, may_see
 from portal.reports.lists import Reports, schedules
@@ -159,24 +159,19 @@ def _context(report: Report) -> dict[str, object]:
 
 def _table(sheet: ReportTable, rows: Sequence[Sequence[CellValue]], left: int) -> dict[str, object]:
     """Return a table for a page: cells, columns with numbers, the chart, and the number of left lines."""
-    numbers = report_files.numeric_columns(len(sheet.columns), rows)
-    cells = [[(f"{cell:,}" if isinstance(cell, int) else cell) for cell in row] for row in rows]
+    numbers = numeric_columns(sheet, rows)
     columns = list(zip(sheet.columns, numbers, strict=True))
-    told = [list(zip(row, numbers, strict=True)) for row in cells]
-    return {"sheet": sheet, "columns": columns, "rows": told, "left": left, "chart": _chart(sheet, rows)}
+    cells = [list(zip(map(cell_text, row), numbers, strict=True)) for row in rows]
+    return {"sheet": sheet, "columns": columns, "rows": cells, "left": left, "chart": _chart(sheet, rows)}
 
 
 def _chart(sheet: ReportTable, rows: Sequence[Sequence[CellValue]]) -> dict[str, object] | None:
-    """Return the bars above a table, each with its day and text; None if there are too many to be read."""
-    if not sheet.drawn or not 0 < len(rows) <= report_files.MAX_BARS:
+    """Return the bars above a table, each with its text; None if there are none."""
+    bars = bars_of(sheet, rows)
+    if not bars:
         return None
-    told = [(str(row[0]), row[sheet.drawn]) for row in rows]
-    drawn = charts.bar_chart(sheet.columns[sheet.drawn], [(day, number_in(cell) or 0) for day, cell in told])
-    marks = [
-        (bar, f"{cell:,}" if isinstance(cell, int) else cell)
-        for bar, (_day, cell) in zip(drawn.bars, told, strict=True)
-    ]
-    return {"bars": drawn, "marks": marks}
+    drawn = charts.bar_chart(sheet.columns[sheet.drawn], [(day, number) for day, number, _text in bars])
+    return {"bars": drawn, "marks": list(zip(drawn.bars, (text for *_day, text in bars), strict=True))}
 
 
 @tenant_view(Permission.REPORTS_VIEW, is_file=True)
