@@ -19,7 +19,7 @@ from accessapi.permissions.decision import AreaPlace, Decision, DecisionRule, Ke
 from accessapi.permissions.difference import PassChange, compare_devices, compare_keys
 from accessapi.permissions.explanations import explain_decision
 from accessapi.permissions.holidays import NO_HOLIDAYS, Holidays
-from accessapi.permissions.normalising import normalise_devices, normalise_keys
+from accessapi.permissions.normalising import no_access, normalise_devices, normalise_keys
 from accessapi.permissions.passes import all_day, always, between, by_schedule, never, weekly
 from accessapi.permissions.phrases import phrase_days, phrase_pass
 
@@ -46,6 +46,7 @@ __all__ = [
     "grant_key",
     "grant_key_box",
     "never",
+    "no_access",
     "normalise_devices",
     "normalise_keys",
     "phrase_days",

@@ -13,19 +13,24 @@ from typing import Any
 from accessapi.permissions.passes import Json, is_plain, merge_passes, never, normal_pass, sort_key
 
 
+def no_access() -> Json:
+    """Return devices_pass or keys_pass that gives no access. Omitted rights mean the same (rule 1)."""
+    return {"default_mode": "deny_all"}
+
+
 def normalise_devices(rights: Any) -> Json:
-    """Return devices_pass in canonical form; omitted rights are deny_all (rule 1)."""
+    """Return devices_pass in canonical form."""
     return _normal_mode(rights, "areas_list", lambda entries: _normal_passes(entries, "area_id"))
 
 
 def normalise_keys(rights: Any) -> Json:
-    """Return keys_pass in canonical form; omitted rights are deny_all (rule 1)."""
+    """Return keys_pass in canonical form."""
     return _normal_mode(rights, "key_devices_list", _normal_boxes)
 
 
 def _normal_mode(rights: Any, list_name: str, normal_list: Callable[[list[Any]], list[Any]]) -> Json:
     if not isinstance(rights, dict) or not rights:
-        return {"default_mode": "deny_all"}
+        return no_access()
     mode = rights.get("default_mode")
     rest = {name: value for name, value in rights.items() if name != list_name}
     if mode in ("allow_all", "deny_all"):

@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
-from accessapi.permissions import by_schedule, weekly
+from accessapi.permissions import by_schedule, no_access, weekly
 from accessapi.permissions.passes import WEEKDAYS, Json
 from accessapi.resources import write_moment
 from portal.base.ui.shown_values import seal, unseal_or_none
@@ -52,7 +52,7 @@ def unseal_read(member: Member, text: str) -> MemberRights | None:
 def changed_parts(was: MemberRights, wanted: Mapping[str, Any]) -> dict[str, Any]:
     """Return what to send: the parts whose meaning changed, each as a whole."""
     old, new = canonical(was.parts), canonical({**was.parts, **wanted})
-    old |= {name: value or {"default_mode": "deny_all"} for name, value in old.items() if name != "privilege"}
+    old |= {name: value or no_access() for name, value in old.items() if name != "privilege"}
     return {name: new[name] for name in RIGHTS_NAMES if name in wanted and not is_same_json(old[name], new[name])}
 
 
@@ -61,7 +61,7 @@ def with_missing_parts(read: MemberRights | None, parts: list[str]) -> dict[str,
     told = dict(read.parts) if read else {}
     for part in ("devices", "keys"):
         if part in parts and told and told[f"{part}_pass"] is None:
-            told[f"{part}_pass"] = {"default_mode": "deny_all"}
+            told[f"{part}_pass"] = no_access()
     return told
 
 

@@ -6,7 +6,7 @@ Specification: resource "Member", operations 3 to 6, 13 and 14.
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from accessapi.permissions import normalise_devices, normalise_keys
+from accessapi.permissions import no_access, normalise_devices, normalise_keys
 from accessapi.resources.groups import GroupUpdate
 from accessapi.resources.members import MemberUpdate, Privilege
 from portal.domain.people.field_types import (
@@ -117,14 +117,13 @@ PRIVILEGE = PrivilegesField(
     "privilege", _("Privileges"), request_model=MemberUpdate, json_column="rights", default=Privilege().model_dump(),
     flags=PRIVILEGES,
 )  # fmt: skip
-_NOTHING = {"default_mode": "deny_all"}  # specification: rule 1 of the permissions
 DOORS_AND_KEYS = (
     RightsField(
         "devices_pass",
         _("Areas"),
         request_model=MemberUpdate,
         json_column="rights",
-        default=_NOTHING,
+        default=no_access(),
         normalise=normalise_devices,
     ),
     RightsField(
@@ -132,7 +131,7 @@ DOORS_AND_KEYS = (
         _("Keys"),
         request_model=MemberUpdate,
         json_column="rights",
-        default=_NOTHING,
+        default=no_access(),
         normalise=normalise_keys,
     ),
 )

@@ -14,6 +14,7 @@ from django.core.exceptions import ValidationError
 from django.db.models import Count, QuerySet
 from django.utils.translation import gettext as _t
 
+from accessapi.permissions import no_access
 from portal.base.timers.clock import database_now
 from portal.base.ui.url_lookup import get_row_or_404
 from portal.domain.budget.priorities import Priority
@@ -102,8 +103,7 @@ def is_as_sent(name: str, wanted: Any, told: Any) -> bool:
     if name == PRIVILEGE.name:
         given = told if isinstance(told, dict) else {}
         return isinstance(wanted, dict) and all(given.get(key) == value for key, value in wanted.items())
-    nothing = {"default_mode": "deny_all"}
-    return is_same_json(canonical({name: wanted})[name] or nothing, canonical({name: told})[name] or nothing)
+    return is_same_json(canonical({name: wanted})[name] or no_access(), canonical({name: told})[name] or no_access())
 
 
 PARTS = ("devices_pass", "keys_pass")
@@ -156,7 +156,7 @@ def usual_rights(membergroup_ids: Iterable[str]) -> dict[str, RightsBody]:
         known[group] = known.get(group, 0) + way["n"]
         if len(meant) < _MAX_VARIANTS:
             parts = {name: (way["rights"] or {}).get(name) for name in PARTS}
-            key = digest({name: value or {"default_mode": "deny_all"} for name, value in parts.items()})
+            key = digest({name: value or no_access() for name, value in parts.items()})
             meant[key] = (meant.get(key, (0, None))[0] + way["n"], parts)
     return {group: body for group, meant in groups.items() if (body := _majority(meant, known[group]))}
 
