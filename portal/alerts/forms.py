@@ -41,92 +41,21 @@ class NoteForm(forms.Form):
     )
 
 
-class RuleForm(ConflictForm, forms.Form):
-    """A rule: on or off, its severity, its numbers with their limits, and its hours."""
+class HoursForm(forms.Form):
+    """Days, and the hours of these days; `hours` is None without days."""
 
-    is_on = forms.BooleanField(label=_("Switched on"), required=False)
-    severity = forms.TypedChoiceField(label=_("Severity"), choices=Severity.choices, coerce=int)
-    days = forms.TypedMultipleChoiceField(
-        label=_("Days (none: always)"),
-        choices=DAYS,
-        coerce=int,
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
+    days = forms.TypedMultipleChoiceField(choices=DAYS, coerce=int, required=False, widget=forms.CheckboxSelectMultiple)
+    begin = forms.TimeField(
+        label=pgettext_lazy("hours", "From"), required=False, widget=forms.TimeInput(attrs={"type": "time"})
     )
-    begin = forms.TimeField(label=pgettext_lazy("hours", "From"), required=False)
-    end = forms.TimeField(label=pgettext_lazy("hours", "Until"), required=False)
-
-    def __init__(self, rule: EffectiveRule, data: QueryDict | None = None) -> None:
-        hours = rule.hours
-        shown: dict[str, Any] = {"is_on": rule.is_on, "severity": int(rule.severity), **rule.values}
-        if hours is not None:
-            shown |= {"days": list(hours.days), "begin": hours.begin, "end": hours.end}
-        super().__init__(data, initial=shown)
-        self.rule = rule
-        for each in rule.kind.all_settings:
-            bounds = _t("From %(least)s to %(most)s.") % {"least": each.minimum, "most": each.maximum}
-            self.fields[each.name] = forms.IntegerField(
-                label=str(each.label), min_value=each.minimum, max_value=each.maximum, help_text=bounds
-            )
-        self.order_fields(
-            ["is_on", "severity", *(each.name for each in rule.kind.all_settings), "days", "begin", "end"]
-        )
-        for name in ("begin", "end"):
-            self.fields[name].widget.input_type = "time"
-
-    def clean(self) -> dict[str, Any]:
-        found = super().clean() or {}
-        days, begin, end = (found.get(name) for name in ("days", "begin", "end"))
-        if days and not (isinstance(begin, time) and isinstance(end, time)):
-            self.add_error("days", _t("Enter from when until when on these days."))
-        elif days and begin == end:
-            self.add_error("end", _t("Enter another time than the first."))
-        elif not days and (begin or end):
-            self.add_error("days", _t("Choose the days."))
-        if self.rule.kind.has_hours and found.get("is_on") and not days and "days" not in self.errors:
-            self.add_error("days", _t("Choose the days and hours when nobody should be there."))
-        return found
-
-    @property
-    def rule_values(self) -> EffectiveRule:
-        """Return the rule with the form's values."""
-        said = self.cleaned_data
-        hours = Hours(tuple(said["days"]), said["begin"], said["end"]) if said["days"] else None
-        values = {each.name: said[each.name] for each in self.rule.kind.all_settings}
-        return EffectiveRule(self.rule.kind, said["is_on"], Severity(said["severity"]), values, hours)
-
-
-_SEVERITY_CHOICES = (
-    (0, _("None")),
-    (3, _("Alarms")),
-    (2, _("Alarms and warnings")),
-    (1, pgettext_lazy("alerts", "All")),
-)
-_URL_MAX = 1000
-
-
-class NotificationForm(forms.Form):
-    """The alerts that a person gets by e-mail, and the hours without e-mail."""
-
-    least = forms.TypedChoiceField(label=_("E-mail for"), choices=_SEVERITY_CHOICES, coerce=int)
-    days = forms.TypedMultipleChoiceField(
-        label=_("No e-mail on these days (none: always send)"),
-        choices=DAYS,
-        coerce=int,
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
+    end = forms.TimeField(
+        label=pgettext_lazy("hours", "Until"), required=False, widget=forms.TimeInput(attrs={"type": "time"})
     )
-    begin = forms.TimeField(label=pgettext_lazy("hours", "From"), required=False)
-    end = forms.TimeField(label=pgettext_lazy("hours", "Until"), required=False)
 
-    def __init__(self, wish: Wish | None, least: int, data: QueryDict | None = None) -> None:
-        hours = Hours.of(wish.hours) if wish else None
-        shown: dict[str, Any] = {"least": wish.least if wish else least}
+    def __init__(self, hours: Hours | None, data: QueryDict | None, initial: dict[str, Any]) -> None:
         if hours is not None:
-            shown |= {"days": list(hours.days), "begin": hours.begin, "end": hours.end}
-        super().__init__(data, initial=shown)
-        for name in ("begin", "end"):
-            self.fields[name].widget.input_type = "time"
+            initial |= {"days": list(hours.days), "begin": hours.begin, "end": hours.end}
+        super().__init__(data, initial=initial)
 
     def clean(self) -> dict[str, Any]:
         found = super().clean() or {}
@@ -141,6 +70,64 @@ class NotificationForm(forms.Form):
     def hours(self) -> Hours | None:
         said = self.cleaned_data
         return Hours(tuple(said["days"]), said["begin"], said["end"]) if said["days"] else None
+
+
+class RuleForm(ConflictForm, HoursForm):
+    """A rule: on or off, its severity, its numbers with their limits, and its hours."""
+
+    is_on = forms.BooleanField(label=_("Switched on"), required=False)
+    severity = forms.TypedChoiceField(label=_("Severity"), choices=Severity.choices, coerce=int)
+
+    def __init__(self, rule: EffectiveRule, data: QueryDict | None = None) -> None:
+        shown: dict[str, Any] = {"is_on": rule.is_on, "severity": int(rule.severity), **rule.values}
+        super().__init__(rule.hours, data, shown)
+        self.fields["days"].label = _t("Days (none: always)")
+        self.rule = rule
+        for each in rule.kind.all_settings:
+            bounds = _t("From %(least)s to %(most)s.") % {"least": each.minimum, "most": each.maximum}
+            self.fields[each.name] = forms.IntegerField(
+                label=str(each.label), min_value=each.minimum, max_value=each.maximum, help_text=bounds
+            )
+        self.order_fields(
+            ["is_on", "severity", *(each.name for each in rule.kind.all_settings), "days", "begin", "end"]
+        )
+
+    def clean(self) -> dict[str, Any]:
+        found = super().clean()
+        days = found.get("days")
+        if not days and (found.get("begin") or found.get("end")):
+            self.add_error("days", _t("Choose the days."))
+        if self.rule.kind.has_hours and found.get("is_on") and not days and "days" not in self.errors:
+            self.add_error("days", _t("Choose the days and hours when nobody should be there."))
+        return found
+
+    @property
+    def rule_values(self) -> EffectiveRule:
+        """Return the rule with the form's values."""
+        said = self.cleaned_data
+        values = {each.name: said[each.name] for each in self.rule.kind.all_settings}
+        return EffectiveRule(self.rule.kind, said["is_on"], Severity(said["severity"]), values, self.hours)
+
+
+_SEVERITY_CHOICES = (
+    (0, _("None")),
+    (3, _("Alarms")),
+    (2, _("Alarms and warnings")),
+    (1, pgettext_lazy("alerts", "All")),
+)
+_URL_MAX = 1000
+
+
+class NotificationForm(HoursForm):
+    """The alerts that a person gets by e-mail, and the hours without e-mail."""
+
+    field_order = ("least",)
+    least = forms.TypedChoiceField(label=_("E-mail for"), choices=_SEVERITY_CHOICES, coerce=int)
+
+    def __init__(self, wish: Wish | None, least: int, data: QueryDict | None = None) -> None:
+        hours = Hours.of(wish.hours) if wish else None
+        super().__init__(hours, data, {"least": wish.least if wish else least})
+        self.fields["days"].label = _t("No e-mail on these days (none: always send)")
 
 
 class RecipientsForm(ConflictForm, forms.Form):
