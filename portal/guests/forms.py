@@ -14,7 +14,7 @@ from accessapi import limits
 from accessapi.limits import JST
 from accessapi.resources import write_moment
 from portal.base.ui import inputs
-from portal.base.ui.shown_values import ConflictForm, ShownValuesForm, add_conflicts, conflict_text
+from portal.base.ui.shown_values import ConflictForm, ShownValuesForm, add_conflicts
 from portal.domain.people.fields import Field
 from portal.domain.people.guest_fields import (
     AREAS,
@@ -131,25 +131,11 @@ class ChangeForm(ShownValuesForm):
         meant = [(each, name, each.value_of_input(value)) for each, name, value in typed]
         add_conflicts(self, meant, self.current, form_values(self.current))
         for name in _PORTAL_FIELDS:
-            self._merge_portal_field(name)
+            self.merge(name, self.current[name])
         start, end = given.get("start"), given.get("end")
         if start and end and end < start:
             self.add_error("end", _t("The end is before the start."))
         return given
-
-    def _merge_portal_field(self, name: str) -> None:
-        """Keep another person's saved value if this person left the field unchanged.
-
-        Report a conflict if both changed it.
-        """
-        before, now, typed = self.shown_values.get(name, ""), self.current[name], self.cleaned_data.get(name)
-        if typed is None or now in (before, typed):
-            return
-        if typed == before:
-            self.cleaned_data[name] = now
-            return
-        self.add_error(name, conflict_text(self.fields[name], now))
-        self.shown_values = {**self.shown_values, name: now}
 
     @property
     def merged_labels(self) -> list[str]:

@@ -74,6 +74,16 @@ class ShownValuesForm(forms.Form):
         """Return the value of the hidden input; "" if nothing was shown."""
         return seal(self.shown_values, self._about) if self._about else ""
 
+    def merge(self, name: str, stored: Any) -> None:
+        """Replace the value of a field that only another person changed; add an error if both changed it."""
+        if merge_stored(self.cleaned_data, name, _canonical(self.shown_values.get(name)), stored):
+            self.add_conflict(name, name, stored, stored)
+
+    def add_conflict(self, name: str, input_name: str, stored: Any, text: Any) -> None:
+        """Add an error with another person's value. The next time, it counts as shown."""
+        self.add_error(input_name, conflict_text(self.fields[input_name], text))
+        self.shown_values = {**self.shown_values, name: stored}
+
 
 FIELD = "shown"
 ShownValues = Mapping[str, Any]
@@ -93,7 +103,8 @@ class ConflictForm(forms.BaseForm):
         if not isinstance(shown, dict):
             return
         now = self._stored_values
-        clashes = [name for name in now if name in shown and self._is_conflict(name, shown[name], now[name])]
+        given = self.cleaned_data
+        clashes = [name for name in now if name in shown and merge_stored(given, name, shown[name], now[name])]
         for name in clashes:
             self.add_error(name, conflict_text(self.fields[name], now[name]))
         if clashes:
@@ -101,17 +112,6 @@ class ConflictForm(forms.BaseForm):
             sent: Any = self.data
             self.data = sent = sent.copy()
             sent[self.add_prefix(FIELD)] = self._seal()
-
-    def _is_conflict(self, name: str, shown: str, stored: Any) -> bool:
-        """Return whether both people changed this field. A field that only the other changed gets the stored value."""
-        now = _canonical(stored)
-        if now == shown or name not in self.cleaned_data:
-            return False
-        typed = _canonical(self.cleaned_data[name])
-        if typed == shown and type(self.cleaned_data[name]) is type(stored):
-            self.cleaned_data[name] = stored
-            return False
-        return typed != now
 
     @property
     def _stored_values(self) -> dict[str, Any]:
@@ -125,6 +125,18 @@ class ConflictForm(forms.BaseForm):
 
     def _seal(self) -> str:
         return seal({name: _canonical(value) for name, value in self._stored_values.items()}, self._purpose)
+
+
+def merge_stored(given: dict[str, Any], name: str, shown: str, stored: Any) -> bool:
+    """Give a field that only another person changed the stored value. Return True if both changed it: a conflict."""
+    now = _canonical(stored)
+    if now == shown or name not in given:
+        return False
+    typed = _canonical(given[name])
+    if typed == shown and type(given[name]) is type(stored):
+        given[name] = stored
+        return False
+    return typed != now
 
 
 def conflict_text(field: forms.Field, value: Any) -> str:
@@ -144,8 +156,7 @@ def add_conflicts(
     for each, name, value in entries:
         before, after = form.shown_values.get(each.name), current.get(each.name)
         if not (each.is_same(before, after) or each.is_same(value, before) or each.is_same(value, after)):
-            form.add_error(name, conflict_text(form.fields[name], texts.get(name)))
-            form.shown_values = {**form.shown_values, each.name: after}
+            form.add_conflict(each.name, name, after, texts.get(name))
 
 
 def _canonical(value: Any) -> str:
