@@ -12,6 +12,7 @@ import json
 import secrets
 import time
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -87,6 +88,32 @@ def return_to_form(request: HttpRequest, page: str, why: str = "") -> HttpRespon
     if why:
         messages.error(request, why)
     return redirect(save_form(request, page) or page)
+
+
+def act_and_return(
+    request: HttpRequest,
+    page: str,
+    act: Callable[[], object],
+    refusal: type[Exception],
+    *,
+    done: str = "",
+    why: Callable[[Exception], str] = str,
+    typed: bool = False,
+) -> HttpResponseRedirect:
+    """Run an action, then return to `page` with the result: `done`, or the text of a `refusal`.
+
+    If it was refused and the person has `typed` something, the page shows the text again.
+    """
+    try:
+        act()
+    except refusal as error:
+        if typed:
+            return return_to_form(request, page, why(error))
+        messages.error(request, why(error))
+    else:
+        if done:
+            messages.success(request, done)
+    return redirect(page)
 
 
 def save_download(request: HttpRequest, page: str) -> str:

@@ -27,8 +27,8 @@ from portal.domain.notifications.actions import mask_url
 from portal.domain.notifications.models import Telling, WebAddress, Wish
 from portal.domain.notifications.sending import default_min_severity
 from portal.domain.safety.changing import change_with_feedback
-from tenants import interrupted_requests
 from tenants.access import AccessDenied, TenantRequest, tenant_view
+from tenants.interrupted_requests import act_and_return
 from tenants.roles import Permission
 
 # The most notes, and the most notifications, on an alert's page.
@@ -84,19 +84,10 @@ def _version_of(found: Alert, records: AlertRecords, notes: list[AlertNote], tel
 def _apply(
     request: TenantRequest, alert_id: int, act: Callable[[Alert, Requester], None], done: str, *, typed: bool = False
 ) -> HttpResponseBase:
-    """Run an action on an alert, then return to its page with the result.
-
-    If the action is refused and the person has `typed` something, the page shows the text again.
-    """
+    """Run an action on an alert, then return to its page with the result (`act_and_return`)."""
     page = reverse("alerts:alert", args=[request.tenant.slug, alert_id])
-    try:
-        act(_alert_or_404(alert_id), Requester.from_request(request))
-        messages.success(request, done)
-    except actions.AlreadyHandled as why:
-        if typed:
-            return interrupted_requests.return_to_form(request, page, str(why))
-        messages.error(request, str(why))
-    return redirect(page)
+    wanted = partial(act, _alert_or_404(alert_id), Requester.from_request(request))
+    return act_and_return(request, page, wanted, actions.AlreadyHandled, done=done, typed=typed)
 
 
 @tenant_view(Permission.ALERTS_TAKE, methods=["POST"])

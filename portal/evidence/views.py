@@ -28,9 +28,9 @@ from portal.evidence.forms import CloseForm, EditForm, HoldForm, IncidentForm, N
 from portal.evidence.items import ItemWords, items_of, words_of
 from portal.evidence.lists import Incidents
 from portal.evidence.models import Incident, Item, LegalHold
-from tenants import interrupted_requests
 from tenants.access import TenantRequest, tenant_view
 from tenants.connections.service_clients import current_connection
+from tenants.interrupted_requests import act_and_return, return_to_form
 from tenants.roles import Permission, Proof
 
 REFUSAL_TEXTS = {
@@ -61,20 +61,16 @@ def page_of(request: TenantRequest, found: Incident) -> str:
 def apply(
     request: TenantRequest, found: Incident, act: Callable[[], Any], said: str = "", *, typed: bool = False
 ) -> HttpResponseBase:
-    """Run an action on an incident, then return to its page with the result.
-
-    If the action is refused and the person has `typed` something, the page shows the text so that it can be copied.
-    """
-    try:
-        act()
-    except actions.NotDone as why:
-        if typed:
-            return interrupted_requests.return_to_form(request, page_of(request, found), str(REFUSAL_TEXTS[str(why)]))
-        messages.error(request, str(REFUSAL_TEXTS[str(why)]))
-    else:
-        if said:
-            messages.success(request, said)
-    return redirect(page_of(request, found))
+    """Run an action on an incident, then return to its page with the result (`act_and_return`)."""
+    return act_and_return(
+        request,
+        page_of(request, found),
+        act,
+        actions.NotDone,
+        done=said,
+        why=lambda error: str(REFUSAL_TEXTS[str(error)]),
+        typed=typed,
+    )
 
 
 def refuse(request: TenantRequest, found: Incident, act: actions.IncidentAction) -> HttpResponseBase | None:
@@ -83,7 +79,7 @@ def refuse(request: TenantRequest, found: Incident, act: actions.IncidentAction)
     if not why:
         return None
     if request.method == "POST" and act in ("edit", "close"):
-        return interrupted_requests.return_to_form(request, page_of(request, found), str(REFUSAL_TEXTS[why]))
+        return return_to_form(request, page_of(request, found), str(REFUSAL_TEXTS[why]))
     messages.error(request, str(REFUSAL_TEXTS[why]))
     return redirect(page_of(request, found))
 

@@ -31,8 +31,8 @@ from portal.logs.lists import Exports, LogTable
 from portal.logs.models import SavedSearch
 from portal.logs.queries import find_people, person_or_404, place_or_404, record_context
 from portal.logs.searches import SearchNotSaved
-from tenants import interrupted_requests
 from tenants.access import TenantRequest, tenant_view
+from tenants.interrupted_requests import act_and_return
 from tenants.roles import Permission, Proof
 
 
@@ -142,14 +142,13 @@ def save_search(request: TenantRequest) -> HttpResponseBase:
     form, query = SearchNameForm(request.POST), QueryDict(request.POST.get("query", ""), mutable=False)
     page, asked = url_in_tenant("logs:index", request.tenant.slug), filters.chosen_filters(query).urlencode()
     page = f"{page}?{asked}" if asked else page
-    try:
+
+    def save() -> None:
         if not form.is_valid():
             raise SearchNotSaved(" ".join(map(str, form.errors["name"])))
         searches.save(name=form.cleaned_data["name"], query=query, by=Requester.from_request(request))
-        messages.success(request, _("Search saved."))
-    except SearchNotSaved as reason:
-        return interrupted_requests.return_to_form(request, page, str(reason))
-    return redirect(page)
+
+    return act_and_return(request, page, save, SearchNotSaved, done=_("Search saved."), typed=True)
 
 
 @tenant_view(Permission.LOGS_VIEW, methods=["GET", "POST"])

@@ -1,5 +1,7 @@
 """The page of a change that needs a second person, with its decisions."""
 
+from functools import partial
+
 from django.contrib import messages
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
@@ -15,6 +17,7 @@ from portal.domain.safety.changing import NotChanged
 from portal.domain.safety.models import State, WaitingChange
 from portal.domain.safety.rules import RULES, SafetyRule
 from tenants.access import TenantRequest, tenant_view
+from tenants.interrupted_requests import act_and_return
 from tenants.roles import Permission, Proof
 
 
@@ -58,12 +61,9 @@ def confirm(request: TenantRequest, change_id: int) -> HttpResponseBase:
 def decline(request: TenantRequest, change_id: int) -> HttpResponseBase:
     """End a change without saving it."""
     _rule, row = _get_change(request, change_id)
-    try:
-        changing.decline(change=row, by=Requester.from_request(request))
-        messages.success(request, _("The change was not made."))
-    except NotChanged as why:
-        messages.error(request, str(why))
-    return redirect("safety:change", request.tenant.slug, row.pk)
+    page = reverse("safety:change", args=[request.tenant.slug, row.pk])
+    declined = partial(changing.decline, change=row, by=Requester.from_request(request))
+    return act_and_return(request, page, declined, NotChanged, done=_("The change was not made."))
 
 
 def _get_change(request: TenantRequest, change_id: int) -> tuple[SafetyRule, WaitingChange]:
