@@ -17,7 +17,7 @@ from portal.base.ui import live_updates
 from portal.base.ui.tables import Column, EmptyState, Table
 from portal.base.ui.tables.filters import Filter
 from portal.base.ui.tables.keyset import ListPage
-from portal.domain.alerts.kinds import KINDS
+from portal.domain.alerts.kinds import KINDS, RecordMatcher
 from portal.domain.alerts.models import Alert, AlertRecord, Severity
 from portal.domain.alerts.words import AlertTexts
 from portal.domain.events import MirrorKind
@@ -143,7 +143,7 @@ class AlertRecords:
     @property
     def searched_from(self) -> datetime | None:
         """Return the start of a search without results; None if there was no search or it had results."""
-        if self.count or not self.may_see_records or not self._has_describing_records:
+        if self.count or not self.may_see_records or self._matching_records is None:
             return None
         return self._since
 
@@ -161,9 +161,10 @@ class AlertRecords:
         return list(rows.filter(at__lte=max(named.values())).order_by("-at", "-pk"))
 
     @property
-    def _has_describing_records(self) -> bool:
+    def _matching_records(self) -> RecordMatcher | None:
+        """Return the function that finds the records of a state; None if no records describe this alert."""
         kind = KINDS.get(self.alert.kind)
-        return kind is not None and kind.matching_records is not None and bool(self.alert.facts.get("device"))
+        return kind.matching_records if kind is not None and self.alert.facts.get("device") else None
 
     @property
     def _since(self) -> datetime:
@@ -171,16 +172,11 @@ class AlertRecords:
         return max(filter(None, (first, self.alert.began_at - _SEARCHED_BEFORE)))
 
     def _describing_records(self) -> list[History]:
-        kind = KINDS.get(self.alert.kind)
-        if (
-            kind is None
-            or kind.matching_records is None
-            or not self._has_describing_records
-            or self.alert.records.exists()
-        ):
+        matching = self._matching_records
+        if matching is None or self.alert.records.exists():
             return []
         rows = visibility.visible_records(self.request.access).filter(
             device_id=self.alert.facts["device"], at__gte=self._since
         )
         around = rows.filter(at__lte=self.alert.ended_at or timezone.now()).order_by("-at", "-pk")[:_MAX_SEARCHED]
-        return kind.matching_records(self.request.tenant, self.alert, reversed(around))[: -_MAX_RECORDS - 1 : -1]
+        return matching(self.request.tenant, self.alert, reversed(around))[: -_MAX_RECORDS - 1 : -1]

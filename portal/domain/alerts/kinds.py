@@ -15,6 +15,7 @@ from tenants.models import Tenant
 from tenants.sentences import TEXTS
 
 RuleValues = Mapping[str, int]
+RecordMatcher = Callable[[Tenant, Alert, Iterable[History]], list[History]]
 TenantFilter = Callable[[Mapping[int, RuleValues]], Iterable[int]]
 
 
@@ -70,7 +71,7 @@ class AlertKind:
     find_current: Callable[[Tenant, RuleValues], Iterable[Observation]] | None = None
     tenants_to_check: TenantFilter | None = None
     find_in_past: Callable[[Tenant, datetime, datetime, RuleValues], Iterable[Observation]] | None = None
-    matching_records: Callable[[Tenant, Alert, Iterable[History]], list[History]] | None = None
+    matching_records: RecordMatcher | None = None
     has_hours: bool = False
     is_about_door: bool = False
 
