@@ -22,6 +22,7 @@ from django.utils.translation import gettext as _
 from django_htmx.middleware import HtmxDetails
 
 from tenants import interrupted_requests, roles
+from tenants.audit import AuditAuthor
 from tenants.duplicate_posts import respond_once
 from tenants.models import Staff, SupportSession, Tenant, User
 from tenants.pending_commands import PendingCommand
@@ -117,6 +118,11 @@ class Access:
     def can(self, permission: Permission | str) -> bool:
         """Return whether the person has this permission. For templates and code that hides what is not allowed."""
         return Permission(permission) in self.role.permissions
+
+    @property
+    def audit_author(self) -> AuditAuthor:
+        """Return the author for the audit log: `audit.record(**access.audit_author, …)`."""
+        return {"tenant": self.tenant, "by": self.user, "support_session": self.support_session}
 
     def check(self, permission: Permission | str) -> None:
         """Raise AccessDenied with the reason unless the person has this permission. For actions."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypedDict
 
 from django.db import connection, transaction
 from django.db.models.functions import Now
@@ -14,6 +14,14 @@ from tenants.sentences import Sentence
 
 # The site's own name in the audit log.
 PORTAL_ACTOR = "portal"
+
+
+class AuditAuthor(TypedDict):
+    """The author of an entry: arguments of `record`."""
+
+    tenant: Tenant
+    by: User
+    support_session: SupportSession | None
 
 
 def record(

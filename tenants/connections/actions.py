@@ -15,7 +15,7 @@ from tenants.connections.reissue import NotConnected
 from tenants.connections.service_clients import oauth_of
 from tenants.models import Connection
 from tenants.roles import Permission
-from tenants.sentences import Sentence, coded_sentence
+from tenants.sentences import coded_sentence
 
 
 class RevocationOutcome(StrEnum):
@@ -60,10 +60,11 @@ def revoke(*, access: Access) -> RevocationOutcome:
                 row.access_token = row.previous_token = None
                 call_results.set_state(row, Connection.State.REVOKED)
                 row.save()
-            _record(
-                access,
-                "connection.revoke",
-                coded_sentence("connection.revoke", outcome=coded_sentence(_OUTCOME_CODES[outcome])),
+            audit.record(
+                **access.audit_author,
+                action="connection.revoke",
+                target="connection",
+                summary=coded_sentence("connection.revoke", outcome=coded_sentence(_OUTCOME_CODES[outcome])),
             )
     return outcome
 
@@ -91,15 +92,9 @@ def set_licence_key(*, access: Access, value: str | None) -> None:
         row.licence_key = value
         row.save(update_fields=["licence_key"])
         done = "removed" if value is None else "stored"
-        _record(access, "connection.licence_key", coded_sentence(f"connection.licence_key_{done}"))
-
-
-def _record(access: Access, action: str, summary: Sentence) -> None:
-    audit.record(
-        tenant=access.tenant,
-        by=access.user,
-        support_session=access.support_session,
-        action=action,
-        target="connection",
-        summary=summary,
-    )
+        audit.record(
+            **access.audit_author,
+            action="connection.licence_key",
+            target="connection",
+            summary=coded_sentence(f"connection.licence_key_{done}"),
+        )

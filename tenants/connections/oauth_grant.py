@@ -25,7 +25,7 @@ from tenants.connections.service_clients import oauth_of, try_token
 from tenants.models import Connection, OAuthState, Tenant, User
 from tenants.roles import Permission
 from tenants.scope import across_tenants, tenant_scope
-from tenants.sentences import Sentence, coded_sentence
+from tenants.sentences import coded_sentence
 
 # A tenant was connected or reconnected. Arguments: connection (tenants.models.Connection), first (bool).
 connected = Signal()
@@ -76,7 +76,8 @@ def begin(*, access: Access, session_key: str) -> str:
             created_at=now,
             expires_at=now + LIFETIME,
         )
-        _record(access, "connection.begin", coded_sentence("connection.begin", environment=environment))
+        summary = coded_sentence("connection.begin", environment=environment)
+        audit.record(**access.audit_author, action="connection.begin", target="connection", summary=summary)
     return oauth_of(environment).authorize_url(state=state)
 
 
@@ -163,7 +164,8 @@ def _store_grant(access: Access, token: str, answer: Answer) -> Connection:
             store_tenant_facts(row, answer)
             _store_token(row, access, token, service_tenant_id)
             named = row.service_tenant_name or service_tenant_id
-            _record(access, "connection.connect", coded_sentence("connection.connect", name=named))
+            summary = coded_sentence("connection.connect", name=named)
+            audit.record(**access.audit_author, action="connection.connect", target="connection", summary=summary)
             transaction.on_commit(lambda: _send_connected(row, first))
     except GrantRefused as refusal:
         _revoke_unused(access, token)
@@ -217,21 +219,9 @@ def _revoke_unused(access: Access, token: str) -> None:
 
 def _record_refusal(access: Access, reason: str, detail: str = "") -> GrantRefused:
     with transaction.atomic():
-        _record(
-            access, "connection.refused", coded_sentence("connection.refused", why=coded_sentence(f"refused.{reason}"))
-        )
+        summary = coded_sentence("connection.refused", why=coded_sentence(f"refused.{reason}"))
+        audit.record(**access.audit_author, action="connection.refused", target="connection", summary=summary)
     return GrantRefused(reason, access.tenant, detail)
-
-
-def _record(access: Access, action: str, summary: Sentence) -> None:
-    audit.record(
-        tenant=access.tenant,
-        by=access.user,
-        support_session=access.support_session,
-        action=action,
-        target="connection",
-        summary=summary,
-    )
 
 
 def _digest(secret: str) -> bytes:

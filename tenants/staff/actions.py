@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 
 from tenants import audit, owners, roles
 from tenants.access import Access, access_to
-from tenants.models import Invitation, Staff, SupportSession, Tenant, User
+from tenants.models import Invitation, Staff, Tenant, User
 from tenants.roles import Owner, Permission
 from tenants.scope import across_tenants, tenant_scope
 from tenants.sentences import Sentence, coded_sentence
@@ -59,7 +59,7 @@ def invite(*, access: Access, email: str, role: str) -> InvitationResult:
             expires_at=now + LIFETIME,
         )
         said = coded_sentence("staff.invite", person=email, role=_role_sentence(role))
-        _record(access, "staff.invite", f"invitation:{invitation.pk}", said)
+        audit.record(**access.audit_author, action="staff.invite", target=f"invitation:{invitation.pk}", summary=said)
         _notify_owners(said, access.user, role)
     address = settings.PORTAL_URL + reverse("invitation", args=[token])
     return InvitationResult(invitation, address, _send_mail(invitation, address))
@@ -71,7 +71,9 @@ def revoke_invitation(*, access: Access, invitation: Invitation) -> None:
         changed = Invitation.objects.filter(pk=invitation.pk, accepted_at=None, revoked_at=None)
         if changed.update(revoked_at=timezone.now()):
             said = coded_sentence("staff.uninvite", person=invitation.email)
-            _record(access, "staff.uninvite", f"invitation:{invitation.pk}", said)
+            audit.record(
+                **access.audit_author, action="staff.uninvite", target=f"invitation:{invitation.pk}", summary=said
+            )
 
 
 def find_open_invitation(token: str) -> Invitation | None:
@@ -130,7 +132,7 @@ def change_role(*, access: Access, staff: Staff, role: str) -> None:
         said = coded_sentence(
             "staff.role", person=name_of(row.user), old=_role_sentence(before), new=_role_sentence(row.role)
         )
-        _record(access, "staff.role", f"user:{row.user_id}", said)
+        audit.record(**access.audit_author, action="staff.role", target=f"user:{row.user_id}", summary=said)
         _notify_owners(said, access.user, row.role, before)
 
 
@@ -143,7 +145,7 @@ def remove(*, access: Access, staff: Staff) -> None:
         row.save(update_fields=["is_active"])
         _check_an_owner_is_left()
         said = coded_sentence("staff.remove", person=name_of(row.user), role=_role_sentence(row.role))
-        _record(access, "staff.remove", f"user:{row.user_id}", said)
+        audit.record(**access.audit_author, action="staff.remove", target=f"user:{row.user_id}", summary=said)
 
 
 def new_user(*, email: str, name: str = "", password: str | None = None, platform_role: str = "") -> User:
@@ -200,15 +202,3 @@ def _notify_owners(said: Sentence, by: User, new: str, old: str = "") -> None:
 
 def _role_sentence(name: str) -> Sentence:
     return coded_sentence(f"role.{name}")
-
-
-def _record(access: Access, action: str, target: str, summary: Sentence) -> None:
-    session: SupportSession | None = access.support_session
-    audit.record(
-        tenant=access.tenant,
-        by=access.user,
-        support_session=session,
-        action=action,
-        target=target,
-        summary=summary,
-    )

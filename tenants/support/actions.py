@@ -13,7 +13,7 @@ from tenants.access import Access
 from tenants.models import SupportSession, Tenant, User
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
-from tenants.sentences import Sentence, coded_sentence
+from tenants.sentences import coded_sentence
 
 SESSION_MINUTES = (15, 30, 60, 120)
 
@@ -54,7 +54,12 @@ def end_session(*, access: Access, session: SupportSession) -> None:
     with transaction.atomic():
         running = SupportSession.objects.filter(pk=session.pk, ended_at=None)
         if running.update(ended_at=timezone.now(), ended_by=access.user):
-            _record(access, "support.end", f"support:{session.pk}", coded_sentence("support.end"))
+            audit.record(
+                **access.audit_author,
+                action="support.end",
+                target=f"support:{session.pk}",
+                summary=coded_sentence("support.end"),
+            )
 
 
 def set_allowed(*, access: Access, is_allowed: bool) -> None:
@@ -67,14 +72,7 @@ def set_allowed(*, access: Access, is_allowed: bool) -> None:
         if not is_allowed:
             SupportSession.objects.filter(ended_at=None).update(ended_at=timezone.now(), ended_by=access.user)
         act = "support.allow" if is_allowed else "support.refuse"
-        _record(access, act, "support", coded_sentence(act))
+        audit.record(**access.audit_author, action=act, target="support", summary=coded_sentence(act))
         if is_allowed and not was:
             owners.notify(owners.LOOSENED, what=coded_sentence(act), who=access.user)
     access.tenant.support_allowed = is_allowed
-
-
-def _record(access: Access, action: str, target: str, summary: Sentence) -> None:
-    audit.record(
-        tenant=access.tenant, by=access.user, support_session=access.support_session, action=action, target=target,
-        summary=summary,
-    )  # fmt: skip

@@ -169,13 +169,11 @@ def download_recorder(
     def record() -> None:
         with transaction.atomic():
             audit.record(
-                tenant=request.tenant,
-                by=request.user,
+                **request.access.audit_author,
                 action=action,
                 target=target,
                 summary=summary,
                 after=after,
-                support_session=request.access.support_session,
             )
 
     return record

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, TypedDict
+from typing import Any
 
 from django.db import IntegrityError, transaction
 
@@ -15,6 +15,7 @@ from portal.domain.intents.models import PHYSICAL_SECONDS, Enclosure, Intent, Re
 from portal.domain.intents.nonces import Nonce
 from tenants import audit
 from tenants.access import TenantRequest
+from tenants.audit import AuditAuthor
 from tenants.models import SupportSession, Tenant, User
 from tenants.postgresql.advisory_locks import AdvisoryLock
 from tenants.roles import Permission
@@ -22,14 +23,6 @@ from tenants.sentences import Sentence
 
 QUEUES = {Priority.DOORS: "doors", Priority.PEOPLE: "interactive", Priority.JOBS: "bulk", Priority.SYNC: "sync"}
 _TARGET_LOCK = AdvisoryLock("intents.target")
-
-
-class AuditAuthor(TypedDict):
-    """The author of an audit row: arguments of `audit.record`."""
-
-    tenant: Tenant
-    by: User
-    support_session: SupportSession | None
 
 
 @dataclass(frozen=True)
