@@ -76,34 +76,32 @@ def read_member(
     must not rely on a call that began earlier (decision 53). The result contains unencrypted secrets: never store it.
     Raises NotFound after marking the mirror's row as gone, BudgetExhausted, and other ServiceErrors.
     """
-    with tenant_scope(connection.tenant):
-        asked_at = database_now()
-        try:
-            data, first = call_shared(
-                connection, "read_member", {"member_id": member_id}, priority, is_unshared=is_unshared
-            )
-        except NotFound:
-            local_writes.apply_member_deletion(connection.tenant, member_id)
-            raise
-        if first:
-            local_writes.apply_member_read(connection.tenant, {**data, "member_id": member_id}, asked_at)
-        return members.Member.model_validate({**data, "member_id": member_id})
+    tenant, path = connection.tenant, {"member_id": member_id}
+    data = _read(
+        connection,
+        "read_member",
+        path,
+        priority,
+        lambda data, at: local_writes.apply_member_read(tenant, {**data, **path}, at),
+        mark_gone=lambda: local_writes.apply_member_deletion(tenant, member_id),
+        is_unshared=is_unshared,
+    )
+    return members.Member.model_validate({**data, **path})
 
 
 def read_guest(connection: Connection, guest_id: str, priority: Priority, *, is_unshared: bool = False) -> guests.Guest:
     """Read a guest from the service (operation 21) in the same way as `read_member`."""
-    with tenant_scope(connection.tenant):
-        asked_at = database_now()
-        try:
-            data, first = call_shared(
-                connection, "read_guest", {"guest_id": guest_id}, priority, is_unshared=is_unshared
-            )
-        except NotFound:
-            local_writes.apply_guest_gone(connection.tenant, guest_id)
-            raise
-        if first:
-            local_writes.apply_guest_read(connection.tenant, {**data, "guest_id": guest_id}, asked_at)
-        return guests.Guest.model_validate({**data, "guest_id": guest_id})
+    tenant, path = connection.tenant, {"guest_id": guest_id}
+    data = _read(
+        connection,
+        "read_guest",
+        path,
+        priority,
+        lambda data, at: local_writes.apply_guest_read(tenant, {**data, **path}, at),
+        mark_gone=lambda: local_writes.apply_guest_gone(tenant, guest_id),
+        is_unshared=is_unshared,
+    )
+    return guests.Guest.model_validate({**data, **path})
 
 
 def read_tenant(connection: Connection, priority: Priority, *, is_unshared: bool = False) -> Tenant:
@@ -111,34 +109,44 @@ def read_tenant(connection: Connection, priority: Priority, *, is_unshared: bool
 
     Its webhook settings may contain the unencrypted secret token.
     """
-    with tenant_scope(connection.tenant):
-        asked_at = database_now()
-        data, first = call_shared(connection, "get_tenant", {}, priority, is_unshared=is_unshared)
-        if first:
-            small_lists.save_tenant(data, asked_at)
-        return Tenant.model_validate(data)
+    data = _read(connection, "get_tenant", {}, priority, small_lists.save_tenant, is_unshared=is_unshared)
+    return Tenant.model_validate(data)
 
 
 def read_door_status(connection: Connection, device_id: str, priority: Priority) -> places.PassControllerStatus:
     """Read a door's status (operation 26), store it and return it. Raises ServiceError."""
-    data = _status(connection, "pass_controller_status", {"device_id": device_id}, priority)
+    store = partial(door_states.apply_reading, connection.tenant, device_id)
+    data = _read(connection, "pass_controller_status", {"device_id": device_id}, priority, store)
     return places.PassControllerStatus.model_validate(data)
 
 
 def read_key_box_status(connection: Connection, key_device_id: str, priority: Priority) -> places.KeyBoxStatus:
     """Read a key box's status (operation 28), store it and return it. Raises ServiceError."""
-    data = _status(connection, "key_box_status", {"key_device_id": key_device_id}, priority)
+    store = partial(key_states.apply_reading, connection.tenant, key_device_id)
+    data = _read(connection, "key_box_status", {"key_device_id": key_device_id}, priority, store)
     return places.KeyBoxStatus.model_validate(data)
 
 
-def _status(connection: Connection, operation: str, path: dict[str, str], priority: Priority) -> dict[str, Any]:
+def _read(
+    connection: Connection,
+    operation: str,
+    path: dict[str, str],
+    priority: Priority,
+    store: Callable[[dict[str, Any], datetime], object],
+    *,
+    mark_gone: Callable[[], object] = lambda: None,
+    is_unshared: bool = False,
+) -> dict[str, Any]:
+    """Return the service's response. `store` gets it if this caller made the call, with the time just before it."""
     with tenant_scope(connection.tenant):
         asked_at = database_now()
-        data, first = call_shared(connection, operation, path, priority)
-        if first and "device_id" in path:
-            door_states.apply_reading(connection.tenant, path["device_id"], data, asked_at)
-        elif first:
-            key_states.apply_reading(connection.tenant, path["key_device_id"], data, asked_at)
+        try:
+            data, first = call_shared(connection, operation, path, priority, is_unshared=is_unshared)
+        except NotFound:
+            mark_gone()
+            raise
+        if first:
+            store(data, asked_at)
         return data
 
 
