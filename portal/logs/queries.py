@@ -80,11 +80,7 @@ def person_or_404(access: Access, member_id: str, seen: Sequence[History]) -> Na
     found = person_of(access, member_id, seen[0].member_name if seen else "")
     if found.kind or seen:
         return found
-    told = visibility.visible_records(access).filter(member_id=member_id).exclude(member_id="").order_by("-at", "-pk")
-    name = told.values_list("member_name", flat=True).first()
-    if name is None:
-        raise Http404
-    return NamedSubject(member_id, name)
+    return _named_in_records(access, "member", member_id)
 
 
 def place_or_404(access: Access, device_id: str) -> NamedSubject:
@@ -92,11 +88,16 @@ def place_or_404(access: Access, device_id: str) -> NamedSubject:
     found = place_of(access, device_id)
     if found.kind:
         return found
-    told = visibility.visible_records(access).filter(device_id=device_id).exclude(device_id="").order_by("-at", "-pk")
-    name = told.values_list("device_name", flat=True).first()
+    return _named_in_records(access, "device", device_id)
+
+
+def _named_in_records(access: Access, prefix: str, subject_id: str) -> NamedSubject:
+    """Return a subject with its name in its newest record. Raises Http404 if there is none."""
+    rows = visibility.visible_records(access).filter(**{f"{prefix}_id": subject_id}).exclude(**{f"{prefix}_id": ""})
+    name = rows.order_by("-at", "-pk").values_list(f"{prefix}_name", flat=True).first()
     if name is None:
         raise Http404
-    return NamedSubject(device_id, name)
+    return NamedSubject(subject_id, name)
 
 
 @dataclass(frozen=True)

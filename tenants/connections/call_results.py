@@ -13,7 +13,7 @@ from accessapi.overrides import ErrorCodes, RefusalCause
 from tenants import audit
 from tenants.connections.locks import is_busy
 from tenants.models import Connection
-from tenants.sentences import coded_sentence
+from tenants.sentences import Sentence, coded_sentence
 
 State = Connection.State
 LICENCE = "licence"
@@ -56,14 +56,7 @@ def record_refused_token(seen: Connection) -> None:
         set_state(row, State.BROKEN, "token_refused")
         row.reissue_sent_at = None
         row.save()
-        audit.record(
-            tenant=row.tenant,
-            by=None,
-            by_label="service",
-            action="connection.lost",
-            target=f"connection:{row.pk}",
-            summary=coded_sentence("connection.lost"),
-        )
+        _record_change(row, "connection.lost", coded_sentence("connection.lost"))
 
 
 def restore_previous_token(row: Connection) -> None:
@@ -72,14 +65,13 @@ def restore_previous_token(row: Connection) -> None:
     row.token_generation += 1
     row.reissue_outcome = "new_token_refused"
     row.save()
-    audit.record(
-        tenant=row.tenant,
-        by=None,
-        by_label="service",
-        action="connection.reissue",
-        target=f"connection:{row.pk}",
-        summary=coded_sentence("connection.reissue_undone"),
-    )
+    _record_change(row, "connection.reissue", coded_sentence("connection.reissue_undone"))
+
+
+def _record_change(row: Connection, action: str, summary: Sentence) -> None:
+    """Record what an answer of the service changed."""
+    target = f"connection:{row.pk}"
+    audit.record(tenant=row.tenant, by=None, by_label="service", action=action, target=target, summary=summary)
 
 
 def set_state(row: Connection, state: Connection.State, reason: str = "") -> None:

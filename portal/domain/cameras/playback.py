@@ -49,7 +49,8 @@ class VideoUnavailable(Exception):
 
 def play_live(connection: Connection, camera: Camera, *, by: Requester, incident: bool = False) -> Viewing:
     """Return a viewing of a camera's live video, for usage.LIVE_SECONDS. Raises VideoUnavailable."""
-    return _begin(connection, camera, None, None, usage.LIVE_SECONDS, by=by, incident=incident)
+    viewing = Viewing(camera=camera, seconds=usage.LIVE_SECONDS, by=by.user, support_session=by.support_session)
+    return _begin(connection, viewing, by=by, incident=incident)
 
 
 def play_recording(
@@ -58,7 +59,10 @@ def play_recording(
     """Return a viewing of these seconds of a recording, ten minutes at most. Raises VideoUnavailable."""
     seconds = min(seconds, STREAMING_SECONDS_MAX)
     until = since + timedelta(seconds=seconds)
-    return _begin(connection, camera, since, until, seconds, by=by, incident=incident)
+    viewing = Viewing(
+        camera=camera, since=since, until=until, seconds=seconds, by=by.user, support_session=by.support_session
+    )
+    return _begin(connection, viewing, by=by, incident=incident)
 
 
 def stop_live(viewing: Viewing) -> None:
@@ -70,19 +74,11 @@ def stop_live(viewing: Viewing) -> None:
         viewing.save(update_fields=["seconds", "ends_at"])
 
 
-def _begin(
-    connection: Connection,
-    camera: Camera,
-    since: datetime | None,
-    until: datetime | None,
-    seconds: int,
-    *,
-    by: Requester,
-    incident: bool,
-) -> Viewing:
+def _begin(connection: Connection, viewing: Viewing, *, by: Requester, incident: bool) -> Viewing:
     if not connection.is_connected:
         raise VideoUnavailable(_("The connection to the service is not working."))
-    viewing = _reserve(connection, camera, since, until, seconds, by=by, incident=incident)
+    _reserve(connection, viewing, by=by, incident=incident)
+    camera, since, until = viewing.camera, viewing.since, viewing.until
     try:
         address, expires_at = _address(connection, camera, since, until)
     except VideoUnavailable:
@@ -99,34 +95,17 @@ def _begin(
     return viewing
 
 
-def _reserve(
-    connection: Connection,
-    camera: Camera,
-    since: datetime | None,
-    until: datetime | None,
-    seconds: int,
-    *,
-    by: Requester,
-    incident: bool,
-) -> Viewing:
+def _reserve(connection: Connection, viewing: Viewing, *, by: Requester, incident: bool) -> None:
     """Save a viewing without an address, if the period has room for it. The lock on the tenant prevents overuse."""
     with contextlib.suppress(ServiceError):  # without a new count, the last one plus later reservations is used
         usage.refresh_if_old(connection, Priority.PEOPLE)
     with transaction.atomic():
         Tenant.objects.select_for_update(no_key=True).get(pk=by.tenant.pk)
         meter = usage.current_usage().streaming
-        if not meter.has_room(seconds, incident=incident):
+        if not meter.has_room(viewing.seconds, incident=incident):
             raise VideoUnavailable(_limit_text(meter, incident=incident))
-        ends_at = database_now() + timedelta(seconds=seconds)
-        return Viewing.objects.create(
-            camera=camera,
-            by=by.user,
-            support_session=by.support_session,
-            since=since,
-            until=until,
-            seconds=seconds,
-            ends_at=ends_at,
-        )
+        viewing.ends_at = database_now() + timedelta(seconds=viewing.seconds)
+        viewing.save(force_insert=True)
 
 
 def _limit_text(meter: usage.VideoMeter, *, incident: bool) -> str:
