@@ -3,7 +3,7 @@
 import ast
 
 from portal.base.ui.shown_values import ConflictForm, ShownValuesForm
-from tests.support.sources import modules
+from tests.support.sources import sources
 
 #: Forms that begin with values but change nothing stored that two people edit, and why.
 ALONE = {
@@ -13,6 +13,7 @@ ALONE = {
     "NewForm": "new cameras",
     "NewMemberRightsForm": "a new template of an import",
     "NotificationForm": "a person's own wish",
+    "HoursForm": "a part of the form of a rule, which says so, and of a person's own wish",
     "PictureForm": "a new item of an incident",
     "RoleForm": "compared with the role that its page showed, by tenants.staff",
     "TemporaryKeysForm": "rights given for a while, on top of what is there",
@@ -23,8 +24,8 @@ ALONE = {
 def forms_with_values():
     """Return the names of forms that are created with `initial`."""
     found = set()
-    for _name, tree in modules("portal", "tenants"):
-        for each in ast.walk(tree):
+    for module in sources("portal", "tenants"):
+        for each in ast.walk(module.tree):
             if isinstance(each, ast.ClassDef):
                 found |= {each.name for call in ast.walk(each) if _is_filled(call) and _called(call) == "__init__"}
             elif _is_filled(each) and _called(each).endswith("Form"):

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from stack.paths import ROOT
-from tests.support.sources import modules
+from tests.support.sources import sources
 
 Use = tuple[str, str]  # area of work, kind
 SORTS = {
@@ -90,12 +90,12 @@ def in_template(text: str) -> Iterator[tuple[str, str]]:
 def uses() -> dict[str, set[Use]]:
     """Return each short message without context, with the areas and kinds in which it is used."""
     found: dict[str, set[Use]] = defaultdict(set)
-    for path, tree in modules("accessapi", "tenants", "portal"):
-        for text, sort in in_python(tree):
-            found[text].add((area_of(path), sort))
-    for path in (ROOT / "templates").rglob("*.html"):
-        for text, sort in in_template(path.read_text()):
-            found[text].add((area_of(path), sort))
+    for module in sources("accessapi", "tenants", "portal"):
+        for text, sort in in_python(module.tree):
+            found[text].add((area_of(module.path), sort))
+    for template in sources("templates", suffix=".html"):
+        for text, sort in in_template(template.text):
+            found[text].add((area_of(template.path), sort))
     return {text: where for text, where in found.items() if len(text.split()) <= 3 and text.strip(",; ")}
 
 

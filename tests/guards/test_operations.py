@@ -6,7 +6,7 @@ from pathlib import Path
 
 from accessapi.operations import SPECIFIED_OPERATIONS
 from stack.paths import ROOT
-from tests.support.sources import modules
+from tests.support.sources import sources
 
 # Another module that names operations: titles for people.
 WORDED = {"tenants/connections/words.py"}
@@ -48,12 +48,10 @@ def folder_of(path: Path) -> str:
 def named() -> dict[str, set[str]]:
     """Return the folders that name each operation."""
     found: dict[str, set[str]] = {}
-    for path, tree in modules("portal", "tenants"):
-        if "migrations" in path.parts or str(path.relative_to(ROOT)) in WORDED:
-            continue
-        for node in ast.walk(tree):
+    for module in sources("portal", "tenants"):
+        for node in ast.walk(module.tree) if module.name not in WORDED else ():
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in SPECIFIED_OPERATIONS:
-                found.setdefault(node.value, set()).add(folder_of(path))
+                found.setdefault(node.value, set()).add(folder_of(module.path))
     return found
 
 

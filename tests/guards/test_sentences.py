@@ -17,19 +17,17 @@ from portal.keys.actions import KeyCommand as KeyCommand
 from portal.reports.kinds import KINDS as REPORTS
 from portal.today import signals
 from portal.webhooks import actions as hooks
-from stack.paths import ROOT
 from tenants.audit import PORTAL_ACTOR
 from tenants.connections.words import REFUSALS
 from tenants.roles import ROLES
 from tenants.sentences import ACTORS, REPLACEMENT_NAMES, TEXTS
-from tests.support.sources import modules
+from tests.support.sources import sources
 
 
 @cache
 def trees() -> dict[str, ast.Module]:
-    """Return every module's tree by its path."""
-    found = modules("tenants", "portal")
-    return {str(path.relative_to(ROOT)): tree for path, tree in found if path.parent.name != "migrations"}
+    """Return the tree of each module of the site by its path."""
+    return {module.name: module.tree for module in sources("tenants", "portal")}
 
 
 def calls(tree: ast.AST, *names: str) -> Iterator[ast.Call]:

@@ -9,6 +9,7 @@ from portal.base.timers.celery_app import QUEUES, PortalTask, TenantTask, app
 from portal.base.timers.timer_registry import TIMERS
 from tenants.models import ServiceEnvironment, Tenant
 from tenants.scope import current_scope
+from tests.support.sources import sources
 
 app.loader.import_default_modules()
 OURS = dict(sorted((name, task) for name, task in app.tasks.items() if name.startswith("portal.")))
@@ -44,13 +45,10 @@ def test_what_beat_rings_for_exists():
 
 
 def test_no_timer_is_left_to_the_broker():
-    from pathlib import Path
-
-    root = Path(__file__).resolve().parents[2]
     timers = [
-        f"{path.relative_to(root)}: {line.strip()}"
-        for path in (root / "portal").rglob("*.py")
-        for line in path.read_text().splitlines()
+        f"{module.name}: {line.strip()}"
+        for module in sources("portal")
+        for line in module.lines
         if "countdown=" in line or "eta=" in line
     ]
     assert timers == [], "timers are due_at columns"

@@ -1,7 +1,6 @@
 """The separation of tenants: every table, every address, and every way around it."""
 
 import re
-from pathlib import Path
 
 import pytest
 from django.apps import apps
@@ -11,8 +10,7 @@ from tenants.models import TenantModel
 from tenants.roles import Permission
 from tenants.vault import EncryptedField
 from tests.support.crawl import addresses, addresses_of_tenants
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.support.sources import sources
 
 #: Tables with a tenant_id that are not TenantModels, and why. An outdated entry fails.
 NOT_SCOPED: dict[str, str] = {
@@ -115,11 +113,10 @@ def test_encrypted_columns_stand_only_where_the_vault_can_bind_them():
 
 def test_working_across_tenants_always_says_why():
     bare = [
-        f"{path.relative_to(ROOT)}: {line.strip()}"
-        for folder in ("tenants", "portal")
-        for path in (ROOT / folder).rglob("*.py")
-        if path.name != "scope.py"
-        for line in path.read_text().splitlines()
+        f"{module.name}: {line.strip()}"
+        for module in sources("tenants", "portal")
+        if module.path.name != "scope.py"
+        for line in module.lines
         if re.search(r"\bacross_tenants\((?!\s*[f\"'(]|\s*$|reason)", line) and "def " not in line
     ]
     assert bare == []

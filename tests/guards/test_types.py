@@ -1,11 +1,13 @@
 """Each exception for the type checker has a reason beside it, in every strictly checked package."""
 
+import io
 import re
 import tokenize
 import tomllib
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from stack.paths import ROOT
+from tests.support.sources import sources
+
 REASONED = re.compile(r"type: ignore\[[a-z, -]+\]  # \w")
 
 
@@ -17,11 +19,9 @@ def strict() -> list[str]:
 
 def test_every_ignored_type_error_has_its_reason():
     unexplained = []
-    modules = (path for package in strict() for path in sorted((ROOT / package).rglob("*.py")))
-    for path in (path for path in modules if b"type: ignore" in path.read_bytes()):
-        with path.open("rb") as lines:
-            for token in tokenize.tokenize(lines.readline):
-                wrong = token.type == tokenize.COMMENT and "type: ignore" in token.string
-                if wrong and not REASONED.search(token.string):
-                    unexplained.append(f"{path.relative_to(ROOT)}:{token.start[0]}: {token.string}")
+    for module in (each for each in sources(*strict()) if "type: ignore" in each.text):
+        for token in tokenize.generate_tokens(io.StringIO(module.text).readline):
+            wrong = token.type == tokenize.COMMENT and "type: ignore" in token.string
+            if wrong and not REASONED.search(token.string):
+                unexplained.append(f"{module.name}:{token.start[0]}: {token.string}")
     assert unexplained == []

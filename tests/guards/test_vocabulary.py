@@ -17,6 +17,7 @@ from portal.domain.rights.editor_view import modes
 from tenants.audit_log.queries import SUBJECTS
 from tenants.connections.words import TITLES
 from tenants.sentences import TEXTS
+from tests.support.sources import sources
 
 ROOT = Path(__file__).parents[2]
 #: Every value that the specification names, by the kind of its field.
@@ -110,12 +111,12 @@ def test_commands_modes_operations_and_sentences_are_worded_in_both_languages():
 
 def test_no_template_shows_a_value_of_the_service_as_it_is():
     bare = []
-    for path in sorted((ROOT / "templates").rglob("*.html")):
-        for shown in re.findall(r"\{\{ *(.+?) *\}\}", path.read_text()):
+    for template in sources("templates", suffix=".html"):
+        for shown in re.findall(r"\{\{ *(.+?) *\}\}", template.text):
             if re.search(rf"\.(?:{RAW})\b", shown):
                 kinds = AS_A_WORD.findall(shown)
                 if not (kinds and set(kinds) <= WORDS.keys()) and shown not in IN_CODE_TYPE:
-                    bare.append((path.name, shown))
+                    bare.append((template.path.name, shown))
     assert bare == [], 'say it as a word: {{ value|word:"kind" }}'
 
 

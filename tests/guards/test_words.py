@@ -3,14 +3,14 @@
 import ast
 import io
 import re
-import subprocess
 import tokenize
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from stack.paths import ROOT
+from tests.support.sources import PACKAGES, Source, sources
+
 #: Turns that a reader has to decode. Each has a plain word: a person, no one, anyone, while, automatically, record, …
 TURNS = (
     "somebody", "nobody", "everybody", "whoever", "whatever", "whichever", "whom", "meanwhile", "told",
@@ -22,41 +22,40 @@ FORBIDDEN = re.compile(rf"\b(?:{'|'.join(TURNS)})\b", re.IGNORECASE)
 QUOTED = re.compile(r"`[^`]*`|\]\([^)]*\)|“[^”]*”|\"[^\"]*\"|\*\*[^*]*\*\*")
 
 
-def files(suffix: str) -> list[Path]:
-    """Return the files of the repository with this suffix; not migrations, and not the Japanese guide."""
-    command = ["git", "ls-files", f"*{suffix}"]
-    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    left_out = ("/migrations/", "docs/guide/ja/")
-    return [ROOT / name for name in listed.split("\n") if name and not any(part in name for part in left_out)]
-
-
-def prose(path: Path) -> Iterator[tuple[int, str]]:
+def prose(module: Source) -> Iterator[tuple[int, str]]:
     """Yield each line of docstrings and comments of a module, with its number."""
-    source = path.read_text()
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+    for token in tokenize.generate_tokens(io.StringIO(module.text).readline):
         if token.type == tokenize.COMMENT:
             yield token.start[0], token.string
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(module.tree):
         documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
         if documented and (text := ast.get_docstring(node, clean=False)):
             yield from enumerate(text.split("\n"), start=node.body[0].lineno)
 
 
-def paragraphs(path: Path) -> Iterator[tuple[int, str]]:
+def paragraphs(document: Source) -> Iterator[tuple[int, str]]:
     """Yield each line of a document outside of code blocks, without what it quotes."""
     in_code = False
-    for number, line in enumerate(path.read_text().split("\n"), start=1):
+    for number, line in enumerate(document.lines, start=1):
         in_code ^= line.startswith("```")
         if not in_code:
             yield number, QUOTED.sub("", line)
 
 
-@pytest.mark.parametrize(("suffix", "read"), [(".py", prose), (".md", paragraphs)], ids=["code", "documents"])
-def test_docstrings_comments_and_documents_use_common_words(suffix, read):
+def documents() -> list[Source]:
+    """Return the documents in English, those in the project's folder included."""
+    found = [*map(Source, ROOT.glob("*.md")), *sources(*PACKAGES, "docs", suffix=".md")]
+    return [each for each in found if not each.name.startswith("docs/guide/ja/")]
+
+
+@pytest.mark.parametrize(
+    ("files", "read"), [(sources(*PACKAGES), prose), (documents(), paragraphs)], ids=["code", "documents"]
+)
+def test_docstrings_comments_and_documents_use_common_words(files, read):
     found = [
-        f"{path.relative_to(ROOT)}:{number}: {turn[0]}"
-        for path in files(suffix)
-        for number, line in read(path)
+        f"{each.name}:{number}: {turn[0]}"
+        for each in files
+        for number, line in read(each)
         for turn in FORBIDDEN.finditer(line)
     ]
     assert found == []

@@ -2,7 +2,6 @@
 
 import re
 import uuid
-from pathlib import Path
 
 import pytest
 from django.urls import reverse
@@ -17,8 +16,8 @@ from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
 from tests.support import codes
 from tests.support.evidence import filmed, stored, url, work
+from tests.support.sources import sources
 
-ROOT = Path(__file__).resolve().parents[2]
 JPEG = b"\xff\xd8\xff" + bytes(40)
 #: Headers that request a file without its beginning, or say that the browser already has it.
 WAYS = {
@@ -204,7 +203,5 @@ def test_a_picture_of_the_intercom_leaves_a_trace_by_its_address_alone(place, re
 
 
 def test_every_module_that_gives_files_says_how_that_is_written_down():
-    found = {
-        str(path.relative_to(ROOT)) for path in (ROOT / "portal").rglob("*.py") if _GIVING.search(path.read_text())
-    }
+    found = {module.name for module in sources("portal") if _GIVING.search(module.text)}
     assert {each for each in found if not each.startswith(_WITHIN)} == GIVES.keys()
