@@ -49,6 +49,7 @@ INSTALLED_APPS = [
     "portal.base.ui",
     "portal.base.timers",
     "portal.base.restore",
+    # Apps in `portal.site.apps` have another label than their folder.
     # The order of the apps is the order of the menu, of banners and of the parts of shared pages (their `signals.py`).
     "portal.home",
     "portal.domain.budget",
@@ -56,21 +57,21 @@ INSTALLED_APPS = [
     "portal.domain.safety",
     "portal.domain.people",
     "portal.domain.places",
-    "portal.domain.sync",
-    "portal.domain.jobs",
+    "portal.site.apps.Mirror",
+    "portal.site.apps.Jobs",
     "portal.domain.rights",
-    "portal.domain.visits",
+    "portal.site.apps.Visits",
     "portal.domain.history",
-    "portal.domain.presence",
+    "portal.site.apps.Presence",
     "portal.domain.alerts",
     "portal.domain.cameras",
     "portal.domain.notifications",
     "portal.members",
     "portal.groups",
     "portal.areas",
-    "portal.rights",
+    "portal.site.apps.RightsPages",
     "portal.explain",
-    "portal.guests",
+    "portal.site.apps.GuestsPages",
     "portal.expected",
     "portal.codes",
     "portal.today",
@@ -82,16 +83,16 @@ INSTALLED_APPS = [
     "portal.lockdown",
     "portal.devices",
     "portal.keys",
-    "portal.cameras",
+    "portal.site.apps.CamerasPages",
     "portal.plans",
-    "portal.alerts",
+    "portal.site.apps.AlertsPages",
     "portal.logs",
-    "portal.webhooks",
+    "portal.site.apps.Webhooks",
     "portal.evidence",
     "portal.reports",
     "portal.reviews",
     "portal.guide",
-    "portal.site",
+    "portal.site.apps.SiteConfig",
 ]
 
 MIDDLEWARE = [
@@ -134,11 +135,10 @@ WSGI_APPLICATION = "portal.site.wsgi.application"
 
 _LOADERS = [f"django.template.loaders.{each}.Loader" for each in ("filesystem", "app_directories")]
 FORM_RENDERER = "portal.base.ui.inputs.Renderer"
-# The tags of an app are in its `tags.py`. Templates load them by the app's name.
+# The tags of an app are in its `tags.py`. Templates load them by the name of its folder.
 _TAGS = {
-    app.rpartition(".")[2]: f"{app}.tags"
-    for app in INSTALLED_APPS
-    if app.startswith("portal.") and (BASE_DIR / app.replace(".", "/") / "tags.py").is_file()
+    folder.name: ".".join((*folder.relative_to(BASE_DIR).parts, "tags"))
+    for folder in sorted(each.parent for each in (BASE_DIR / "portal").rglob("tags.py"))
 }
 TEMPLATES = [
     {

@@ -1,6 +1,0 @@
-from django.apps import AppConfig
-
-
-class HooksConfig(AppConfig):
-    name = "portal.webhooks"
-    label = "hooks"
