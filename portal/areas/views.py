@@ -1,9 +1,10 @@
-"""Views of areas: the list, the page of an area, and editing its access from the selection to undoing."""
+"""Views and forms of areas: the list, an area's page, and editing its access from the selection to undoing."""
 
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, cast
 
+from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
@@ -11,27 +12,118 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from accessapi.permissions import always
 from portal.areas import actions, jobs, queries
 from portal.areas.access_counts import AreaAccessAt
-from portal.areas.forms import GrantForm, WithdrawForm
 from portal.areas.lists import AreaEditRows, AreaMemberChoice, AreaMembers, Areas
+from portal.areas.merging import AccessEdit, EditKind
 from portal.base.ui.tables import Selection, Table, file_response, load_selection
 from portal.base.ui.times import local, parse_moment
 from portal.domain.history.lists import prefetch_recent_records
 from portal.domain.intents.actions import Requester
 from portal.domain.jobs import actions as job_actions
 from portal.domain.jobs import kinds
+from portal.domain.jobs.forms import StartForm, moment_field
 from portal.domain.jobs.models import Job, JobState, Row
 from portal.domain.jobs.views import JobPages
 from portal.domain.people import queries as mirror
 from portal.domain.people.models import Member
 from portal.domain.places.models import Area
 from portal.domain.places.queries import get_area, load_holidays
+from portal.domain.rights.forms import PassField
 from portal.domain.sync.freshness import count_members
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission, Proof
+
+MAX_AGE_CHOICES = (
+    ("0", gettext_lazy("just before sending (safest)")),
+    ("15", gettext_lazy("in the last 15 minutes")),
+    ("60", gettext_lazy("in the last hour")),
+    ("1440", gettext_lazy("in the last day")),
+)
+
+
+class _AreaEditForm(StartForm):
+    """The common fields: when the edit starts, and `trust`, the accepted age of rights.
+
+    Older rights are read again before they are changed, with one call for each member.
+    """
+
+    trust = forms.ChoiceField(
+        label=gettext_lazy("Use rights loaded"),
+        choices=MAX_AGE_CHOICES,
+        initial="0",
+        help_text=gettext_lazy(
+            "Older rights are loaded again first (1 API call per member). Members changed in the "
+            "meantime, for example on the member site, are skipped."
+        ),
+    )
+
+    kind = EditKind.GRANT
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["when"].label = _("Start")
+        self.fields["when"].required = False
+
+    @property
+    def ends_at(self) -> datetime | None:
+        """Return when the given access ends; None without an end."""
+        return self.cleaned_data.get("until")
+
+    def edit(self, area_id: str) -> AccessEdit:
+        told = self.cleaned_data
+        return AccessEdit(
+            self.kind, area_id, told.get("pass_"), bool(told.get("replace")), bool(told.get("everywhere"))
+        )
+
+
+class GrantForm(_AreaEditForm):
+    """The form that gives members access, with its hours."""
+
+    pass_ = PassField(label=pgettext_lazy("access", "When"), templates=True)
+    replace = forms.BooleanField(
+        label=gettext_lazy("Replace existing hours for this area"),
+        help_text=gettext_lazy("Otherwise they keep their hours. Giving access never removes any."),
+        required=False,
+    )
+    until = moment_field(
+        pgettext_lazy("access", "Until"),
+        help_text=gettext_lazy(
+            "Leave empty for no end. At this time everyone who gets access here loses it, or "
+            "gets their previous hours back. Until then the change waits under “Bulk changes”, "
+            "where you can cancel it."
+        ),
+    )
+    last = ["when", "at", "until", "trust"]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean()
+        if cleaned.get("until") is not None:
+            self.check_moment("until", "")
+            if self.starts_at is not None and self.starts_at >= cleaned["until"] and "until" not in self.errors:
+                self.add_error("until", _("The end is before the start."))
+        return cleaned
+
+    def is_editing(self) -> bool:
+        """Return whether the person changed the schedule's rows, so that the form is shown again."""
+        widget: Any = self.fields["pass_"].widget
+        return bool(widget.is_editing(self.data, "pass_"))
+
+
+class WithdrawForm(_AreaEditForm):
+    kind = EditKind.WITHDRAW
+    everywhere = forms.BooleanField(
+        label=gettext_lazy("Also from members who may enter every area"),
+        help_text=gettext_lazy(
+            "The service cannot exclude a single area. Such a member gets a list of all other "
+            "areas instead; areas added later are not included."
+        ),
+        required=False,
+    )
+    last = ["when", "at", "trust"]
 
 
 @tenant_view(Permission.AREAS_VIEW)

@@ -1,7 +1,8 @@
-"""Views of bulk changes: the form, the preview and the result."""
+"""Views of bulk changes: the list, the form, the preview and the result."""
 
 import unicodedata
 from functools import partial
+from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
@@ -9,15 +10,20 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
+from portal.base.files.writing import KINDS
 from portal.base.ui.tables import file_response
+from portal.base.ui.tables.columns import Column, EmptyState
+from portal.base.ui.tables.table import Table
+from portal.base.ui.url_lookup import ServiceId
 from portal.changes import actions
 from portal.changes.actions import BULK_CHANGES, posted_selection
-from portal.changes.lists import Changes, PlannedRows, ResultRows
 from portal.domain.events import MirrorKind
 from portal.domain.intents.recording import Requester
 from portal.domain.jobs import actions as job_actions
-from portal.domain.jobs import costs, kinds, queries
+from portal.domain.jobs import costs, kinds, queries, words
+from portal.domain.jobs.lists import DETAIL_COLUMN, MEMBER_COLUMN, OUTCOME_COLUMN, JobRows, job_chip
 from portal.domain.jobs.models import Action, Job, JobState, Row
 from portal.domain.jobs.pages import JobPage, render_started_job, render_table, tabs_of
 from portal.domain.jobs.views import JobPages, job_finder
@@ -25,6 +31,105 @@ from portal.domain.people.models import Group
 from portal.domain.sync.models import MirrorState
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
+
+_ids = ServiceId()
+
+
+class Changes(Table):
+    name = "changes"
+    caption = gettext_lazy("Bulk changes")
+    default_sort = "-id"
+    columns = (
+        Column(
+            "what",
+            pgettext_lazy("noun", "Change"),
+            value=lambda job: str(kinds.kind_of(job).title_of(job)),
+            phone="title",
+            fixed=True,
+        ),
+        Column("state", gettext_lazy("State"), value=job_chip, fixed=True),
+        Column("size", gettext_lazy("Members"), value="size", kind="number"),
+        Column("starts", gettext_lazy("Date and time"), value="starts_at", kind="time"),
+        Column("by", gettext_lazy("By"), value=lambda job: str(job.by)),
+        Column("id", pgettext_lazy("moment", "Prepared"), value="created_at", kind="time", sort="id"),
+        Column("finished", pgettext_lazy("moment", "Finished"), value="finished_at", kind="time"),
+    )
+    empty = EmptyState(
+        gettext_lazy("No bulk changes yet"),
+        gettext_lazy(
+            "Select members in the list, then choose an action below it: suspend, extend, move, delete and more."
+        ),
+        "users",
+        gettext_lazy("Open the members list"),
+        lambda request: reverse("members:index", args=[request.tenant.slug]),
+    )
+
+    def row_href(self, row: Job) -> str:
+        return kinds.page_address(row)
+
+
+def _old(row: Row) -> str:
+    return "; ".join(f"{field}: {old}" for field, old, _new in words.changes_of(row))
+
+
+def _new(row: Row) -> str:
+    if row.action == Action.DELETE:
+        return str(Action.DELETE.label)
+    return "; ".join(f"{field}: {new}" for field, _old, new in words.changes_of(row))
+
+
+_FILE_ONLY: dict[str, Any] = {"shown": False, "phone": "hide"}
+_WHO = Column(
+    "who",
+    gettext_lazy("Member"),
+    value=lambda row: row.content["name"],
+    cell=MEMBER_COLUMN.cell,
+    phone="title",
+    fixed=True,
+)
+_FILE = (
+    Column("code", gettext_lazy("Member code"), value=lambda row: row.content["code"], kind="mono", **_FILE_ONLY),
+    Column("member_id", gettext_lazy("Member ID"), kind="mono", **_FILE_ONLY),
+    Column("old", gettext_lazy("Before"), value=_old, **_FILE_ONLY),
+    Column("new", gettext_lazy("After"), value=_new, **_FILE_ONLY),
+)
+_WHAT = Column("detail", DETAIL_COLUMN.label, kind="detail", cell=DETAIL_COLUMN.cell, fixed=True, export=False)
+
+
+class _ChangeRows(JobRows):
+    exports = KINDS
+    export_permission = Permission.MEMBERS_EXPORT
+
+    def row_href(self, row: Row) -> str:
+        index = reverse("members:index", args=[self.request.tenant.slug])
+        return f"{index}{_ids.to_url(row.member_id)}/" if row.member_id else ""
+
+
+class PlannedRows(_ChangeRows):
+    """The planned changes of a job."""
+
+    name = "change-preview"
+    caption = gettext_lazy("Changes")
+    columns = (_WHO, _WHAT, *_FILE)
+
+
+class ResultRows(_ChangeRows):
+    """The results of a job's rows."""
+
+    name = "change-rows"
+    caption = gettext_lazy("Members and results")
+    columns = (
+        _WHO,
+        OUTCOME_COLUMN,
+        _WHAT,
+        *_FILE,
+        Column(
+            "reason",
+            gettext_lazy("Reason"),
+            value=lambda row: "; ".join(words.describe_row(row, row.job)),
+            **_FILE_ONLY,
+        ),
+    )
 
 
 def respond(request: TenantRequest, job: Job) -> HttpResponseBase:

@@ -22,7 +22,7 @@ from portal.domain.jobs.models import Job, JobState, NewRow, Row, RowState, inse
 from portal.domain.visits.models import Visit
 from portal.expected import checking, lists
 from portal.expected.checking import order_from_json, order_to_json
-from portal.expected.queries import KIND, list_number
+from portal.expected.lists import KIND, list_number
 from portal.guests.issuing import CodeClash, issue_codes
 from tenants.roles import Permission
 from tenants.sentences import coded_sentence

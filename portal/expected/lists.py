@@ -1,9 +1,11 @@
-"""Tables of lists of expected guests and of their rows, and the texts for problems and results."""
+"""Tables and queries of lists of expected guests and of their rows, and the texts for problems and results."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
+from django.db.models import Q, QuerySet
+from django.http import Http404, HttpRequest
 from django.urls import reverse
 from django.utils.functional import cached_property
 from django.utils.html import format_html, format_html_join
@@ -22,10 +24,56 @@ from portal.domain.intents.models import UNDER_WAY, Intent, Reason, State
 from portal.domain.jobs import kinds, lists
 from portal.domain.jobs.lists import LINE_COLUMN, JobRows, job_chip
 from portal.domain.jobs.models import Action, Job, Row, RowState
+from portal.domain.jobs.queries import with_problem_flags
 from portal.domain.jobs.words import problem_texts
 from portal.domain.visits.models import Visit
 from portal.expected.checking import BY_NAME
 from tenants.models import current_tenant
+
+KIND = "expected"
+
+
+def guest_lists() -> QuerySet[Job]:
+    return with_problem_flags(Job.objects.filter(kind=KIND)).select_related("by", "tenant")
+
+
+def list_number(job: Job) -> int:
+    """Return the list's number for addresses, the audit log and its intents.
+
+    Lists that were uploaded before lists were jobs keep their old number.
+    """
+    return int(job.options.get("list") or job.pk)
+
+
+def list_or_404(_request: HttpRequest, job_id: int) -> Job:
+    """Return the list of this number. Raises Http404 if there is none."""
+    known = guest_lists().select_related("tenant__environment").filter(Q(pk=job_id) | Q(options__list=job_id))
+    job = known.order_by("-pk").first() if job_id < 2**63 else None
+    if job is None:
+        raise Http404
+    return job
+
+
+def earlier_upload(job: Job) -> Job | None:
+    """Return an earlier list of the same file that was started."""
+    same = guest_lists().filter(
+        options__fingerprint=job.options["fingerprint"], pk__lt=job.pk, started_at__isnull=False
+    )
+    return same.order_by("-pk").first()
+
+
+def cells_of(job: Job, lines: set[int]) -> Iterator[tuple[int, list[str]]]:
+    """Yield the headings (line 0) and these lines as they were uploaded."""
+    yield 0, job.headings or []
+    for row in Row.objects.filter(job=job, line__in=lines, content__isnull=False).order_by("line"):
+        yield row.line, row.content["cells"]
+
+
+def issued_visits(job: Job) -> QuerySet[Visit]:
+    """Return the visits of the list that have a code."""
+    done = Row.objects.filter(job=job, state=RowState.SUCCEEDED, intent__isnull=False)
+    return Visit.objects.filter(intent__in=done.values("intent"))
+
 
 Facts = Mapping[str, Any]
 

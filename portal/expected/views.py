@@ -21,7 +21,7 @@ from portal.domain.jobs.models import Action, Job, JobState
 from portal.domain.jobs.pages import JobPage, render_started_job, render_table, tabs_of
 from portal.domain.jobs.views import JobPages
 from portal.domain.visits.models import DeskSettings
-from portal.expected import actions, checking, lists, queries
+from portal.expected import actions, checking, lists
 from portal.expected.checking import FIELDS, MOST_BYTES, MOST_ROWS
 from portal.expected.lists import CheckedRows, GuestLists, SentRows
 from tenants.access import TenantRequest, tenant_view
@@ -71,7 +71,7 @@ def page(request: TenantRequest, job: Job) -> HttpResponse:
 
 def _dry_run_page(view: JobPage) -> HttpResponse:
     job, counts, connection = view.job, jobs.count_rows(view.job), view.connection
-    same = queries.earlier_upload(job)
+    same = lists.earlier_upload(job)
     found = tabs_of(view, [
         ("", _("All"), counts.rows),
         (Action.CREATE, _("New codes"), counts.by_action(Action.CREATE)),
@@ -106,7 +106,7 @@ def index(request: TenantRequest) -> HttpResponseBase:
             form.add_error("file", lists.file_error_text(fault.code, fault.values))
         else:
             return redirect(kinds.page_address(job))
-    listed = GuestLists(request, queries.guest_lists())
+    listed = GuestLists(request, lists.guest_lists())
     if form.is_bound:
         return render(request, "expected/index.html", {"form": form, "table": listed})
     return listed.respond("expected/index.html", {"form": form})
@@ -115,7 +115,7 @@ def index(request: TenantRequest) -> HttpResponseBase:
 @tenant_view(DESK, is_file=True)
 def badge_file(request: TenantRequest, job_id: int) -> HttpResponse:
     """Return the badges of all guests on the list who have a code, to print before they arrive."""
-    issued = queries.issued_visits(queries.list_or_404(request, job_id)).values_list("pk", flat=True)
+    issued = lists.issued_visits(lists.list_or_404(request, job_id)).values_list("pk", flat=True)
     return badges_pdf(request, upcoming_visits(issued), "badge", f"list-{job_id}")
 
 
@@ -133,10 +133,10 @@ def _confirm(request: TenantRequest, _job: Job) -> str:
 
 LIST_PAGES = JobPages(
     DESK,
-    find_job=queries.list_or_404,
+    find_job=lists.list_or_404,
     show_job=page,
     home_address=lambda job: reverse("guests:expected", args=[job.tenant.slug]),
     reason_not_to_start=_confirm,
-    uploaded_cells=queries.cells_of,
+    uploaded_cells=lists.cells_of,
     sheet_title="guests",
 )

@@ -29,7 +29,7 @@ from portal.domain.people.text_folding import fold
 from portal.domain.rights import member_rights
 from portal.domain.rights.models import RightsTemplate
 from portal.imports.columns import ImportRow, Problem, read_row
-from portal.imports.queries import open_file
+from portal.imports.lists import open_file
 from tenants.scope import current_tenant_id
 
 # Return the rights of a new member of a group; None if the rights source no longer exists.

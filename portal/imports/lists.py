@@ -1,17 +1,19 @@
-"""Tables of imports and of their rows, and the texts for problems of files and rows."""
+"""Tables and queries of imports and of their rows, and the texts for problems of files and rows."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from portal.base.files import file_limits
+from portal.base.files import file_limits, reading
 from portal.base.ui.tables.columns import Column, EmptyState
 from portal.base.ui.tables.table import Table
 from portal.base.ui.value_words import join_sentences
-from portal.domain.jobs import kinds
+from portal.domain.jobs import kinds, queries
 from portal.domain.jobs.lists import (
     ACTION_COLUMN,
     DETAIL_COLUMN,
@@ -21,8 +23,58 @@ from portal.domain.jobs.lists import (
     JobRows,
     job_chip,
 )
-from portal.domain.jobs.models import Job
+from portal.domain.jobs.models import Action, Job, Row
 from portal.imports.columns import CLEAR_WORDS
+from portal.imports.models import KIND, ImportChunk, ImportFile
+
+
+def all_imports() -> QuerySet[Job]:
+    known = queries.jobs_of_family(KIND).select_related("sheet__file")
+    return known.defer("sheet__file__headings", "sheet__file__sample")
+
+
+def find_same_file(job: Job) -> Job | None:
+    """Return the last started import of the same file, or None. Retries are ignored."""
+    file = job.sheet.file
+    started = all_imports().filter(
+        sheet__file__fingerprint=bytes(file.fingerprint), started_at__isnull=False, retry_of__isnull=True
+    )
+    return started.exclude(pk=job.pk).exclude(sheet__file=file.pk).order_by("-started_at").first()
+
+
+@dataclass(frozen=True)
+class RefusedRows:
+    """The first rows that an import leaves out, by line, and how many more there are."""
+
+    rows: list[Row]
+    more_count: int
+
+
+def refused_rows(job: Job, limit: int = 10) -> RefusedRows:
+    """Return the rows that the check refused."""
+    refused = Row.objects.filter(job=job, action=Action.REFUSED)
+    rows = list(refused.order_by("line")[:limit])
+    return RefusedRows(rows, refused.count() - len(rows) if len(rows) == limit else 0)
+
+
+def cells_of_lines(job: Job, lines: set[int]) -> Iterator[tuple[int, list[str]]]:
+    """Yield the headings (as line 0) and the given lines of the file as uploaded."""
+    headings, rows = open_file(job.sheet.file)
+    yield 0, headings
+    yield from (each for each in rows if each[0] in lines)
+
+
+def open_file(file: ImportFile) -> tuple[list[str], Iterator[reading.Line]]:
+    """Return the headings and an iterator over the rows of a stored file.
+
+    Raises FileFault, also while rows are read.
+    """
+
+    def chunks() -> Iterator[bytes]:
+        for number in range(ImportChunk.objects.filter(file=file).count()):
+            yield ImportChunk.objects.get(file=file, number=number).body
+
+    return reading.open_rows(file.kind, file.encoding, file.delimiter, chunks)
 
 
 class Imports(Table):

@@ -20,7 +20,7 @@ from portal.domain.people.member_fields import CODE, MEMBER, MEMBER_ID
 from portal.domain.people.queries import groups as groups_by_name
 from portal.domain.rights.forms import NewMemberRightsForm
 from portal.domain.sync.models import MirrorState
-from portal.imports import actions, lists, queries
+from portal.imports import actions, lists
 from portal.imports.forms import ColumnsForm, UploadForm, initial_rights, rights_to_save
 from portal.imports.lists import CheckedRows, Imports, SentRows
 from portal.imports.models import KIND
@@ -81,8 +81,8 @@ def _render_checked(view: JobPage, job: Job) -> HttpResponse:
         "cost": costs.cost_of_rows(connection, creates=creates, updates=counts.by_action(Action.UPDATE)),
         "connected": connection.is_connected,
         "as_of": MirrorState.objects.filter(kind=MirrorKind.MEMBERS).values_list("as_of", flat=True).first(),
-        "same_file": queries.find_same_file(job) if job.retry_of_id is None else None,
-        "left_out": queries.refused_rows(job),
+        "same_file": lists.find_same_file(job) if job.retry_of_id is None else None,
+        "left_out": lists.refused_rows(job),
         "rights": lists.rights_text(job.sheet.rights) if creates else "",
         "unmatched": not job.sheet.columns.keys() & {MEMBER_ID.name, CODE.name},
     }
@@ -94,7 +94,7 @@ MAY_RUN = Permission.IMPORTS_RUN
 
 @tenant_view(MAY_RUN)
 def index(request: TenantRequest) -> HttpResponse:
-    return Imports(request, queries.all_imports()).respond("imports/index.html")
+    return Imports(request, lists.all_imports()).respond("imports/index.html")
 
 
 @tenant_view(MAY_RUN, methods=["GET", "POST"])
@@ -137,6 +137,6 @@ JOBS = JobPages(
     discarded_text=gettext_lazy("Discarded. Nothing was sent and the file was deleted."),
     retry=actions.retry,
     discard=actions.discard,
-    uploaded_cells=queries.cells_of_lines,
+    uploaded_cells=lists.cells_of_lines,
     sheet_title="members",
 )

@@ -1,18 +1,21 @@
-"""Views of the activity log: the list, a record, a person's and a door's day, searches and exports."""
+"""Views and forms of the activity log: the list, a record, a day of a person or a door, searches and exports."""
 
 from datetime import datetime, timedelta
 from functools import partial
 from urllib.parse import urlencode
 
+from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from portal.base.files.writing import send_streamed_file
 from portal.base.ui import live_updates, panels
+from portal.base.ui.shown_values import ConflictForm
 from portal.base.ui.tables.filters import ListAddress
 from portal.base.ui.url_lookup import get_row_or_404, url_in_tenant
 from portal.domain.history import filters, visibility
@@ -26,14 +29,39 @@ from portal.domain.jobs.queries import jobs_of_family
 from portal.domain.jobs.views import JobPages, job_finder
 from portal.logs import days, exports, person_timeline, searches
 from portal.logs.days import RecordType, day_or_404
-from portal.logs.forms import ExportForm, RenameSearchForm, SearchNameForm
 from portal.logs.lists import Exports, LogTable
-from portal.logs.models import SavedSearch
+from portal.logs.models import NAME_MAX, SavedSearch
 from portal.logs.queries import find_people, person_or_404, place_or_404, record_context
 from portal.logs.searches import SearchNotSaved
 from tenants.access import TenantRequest, tenant_view
 from tenants.interrupted_requests import act_and_return
 from tenants.roles import Permission, Proof
+
+
+class ExportForm(forms.Form):
+    """The form to choose the file type."""
+
+    kind = forms.ChoiceField(
+        label=pgettext_lazy("file", "Format"),
+        choices=[("csv", gettext_lazy("CSV")), ("xlsx", gettext_lazy("Excel (XLSX)"))],
+        initial="csv",
+        widget=forms.RadioSelect,
+    )
+
+
+class SearchNameForm(forms.Form):
+    """The form for the name of a saved search."""
+
+    name = forms.CharField(
+        label=pgettext_lazy("search", "Name"),
+        max_length=NAME_MAX,
+        error_messages={"required": pgettext_lazy("search", "Enter a name.")},
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+
+
+class RenameSearchForm(ConflictForm, SearchNameForm):
+    """The form to rename a saved search."""
 
 
 @tenant_view(Permission.LOGS_TODAY)

@@ -1,12 +1,15 @@
-"""Change the desk's settings, request newer data while a page is open, and word the notices after a step."""
+"""The desk's settings, newer data for an open page, and the notices after a step."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, ClassVar
 
+from django import forms
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
+from portal.base.ui.shown_values import ConflictForm
 from portal.domain.events import MirrorKind
 from portal.domain.intents.recording import Requester
 from portal.domain.safety import changing
@@ -19,11 +22,60 @@ from portal.domain.visits.checking_in import UndoResult
 from portal.domain.visits.days import Day
 from portal.domain.visits.models import DeskAct, DeskSettings, Visit
 from portal.domain.visits.queries import desk_settings
-from portal.today.forms import SettingsForm
 from tenants import audit
 from tenants.models import Tenant
 from tenants.roles import Permission
 from tenants.sentences import coded_sentence
+
+# The service keeps guests for a week after the end. With fewer days, names would come back with the next list.
+LEAST_DAYS, MOST_DAYS = 8, 3650
+MOST_LINK_MINUTES = 525_600
+
+
+class SettingsForm(ConflictForm, forms.ModelForm):  # type: ignore[type-arg]  # takes an argument in the stubs only
+    """The form for the desk's settings."""
+
+    keep_days = forms.IntegerField(
+        label=gettext_lazy("Days to keep guests’ personal data"),
+        min_value=LEAST_DAYS,
+        max_value=MOST_DAYS,
+        help_text=gettext_lazy(
+            "Counted from the end of the visit. After that, name, company, host and e-mail are "
+            "deleted; monthly figures still include the visit."
+        ),
+        error_messages={
+            "invalid": gettext_lazy("Enter a whole number of days."),
+            "required": gettext_lazy("Enter a whole number of days."),
+        },
+    )
+
+    link_minutes = forms.IntegerField(
+        label=gettext_lazy("Link expires after (minutes)"),
+        required=False,
+        min_value=0,
+        max_value=MOST_LINK_MINUTES,
+        help_text=gettext_lazy("0: as long as the code is valid."),
+        error_messages={"max_value": gettext_lazy("At most a year: 525600 minutes.")},
+    )
+
+    class Meta:
+        model = DeskSettings
+        fields: ClassVar = ["arrives_by_history", "delivery", "link_minutes", "keep_days"]
+        labels: ClassVar = {
+            "arrives_by_history": gettext_lazy("Check in at first use of the code"),
+            "delivery": gettext_lazy("How codes reach guests"),
+        }
+        help_texts: ClassVar = {
+            "arrives_by_history": gettext_lazy(
+                "If off, check-in is suggested and the desk confirms it with one click."
+            ),
+        }
+        widgets: ClassVar = {"delivery": forms.RadioSelect}
+
+    def clean_link_minutes(self) -> int:
+        """Return the minutes; 0 for an empty field, which means no separate limit."""
+        return int(self.cleaned_data["link_minutes"] or 0)
+
 
 # Histories show arrivals and need one call each time. The list of guests needs a call for each 1,000 guests.
 _REFRESH_AFTER = {MirrorKind.HISTORIES: timedelta(seconds=30), MirrorKind.GUESTS: timedelta(seconds=120)}

@@ -25,9 +25,8 @@ from portal.domain.visits import queries as visits
 from portal.domain.visits.days import Month
 from portal.domain.visits.models import Visit
 from portal.today import actions, boards, building, erasing, months
-from portal.today.actions import BoardNotice
+from portal.today.actions import BoardNotice, SettingsForm
 from portal.today.boards import BoardView
-from portal.today.forms import SettingsForm
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission, Proof
 from tenants.sentences import Sentence, coded_sentence

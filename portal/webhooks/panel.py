@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from django import forms
 from django.conf import settings
 from django.template.loader import render_to_string
 from django.utils.html import format_html
@@ -14,20 +15,41 @@ from django.utils.translation import gettext_lazy, ngettext, pgettext
 
 from portal.base.timers.clock import database_now
 from portal.base.ui import batching, live_updates
+from portal.base.ui.shown_values import ConflictForm
 from portal.base.ui.times import clock_tag, time_tag
 from portal.base.ui.url_lookup import url_in_tenant
+from portal.base.ui.value_words import service_word
 from portal.domain.events import READ_INTERVALS, MirrorKind
 from portal.domain.intents.models import UNDER_WAY, Intent, State
 from portal.domain.sync.models import MirrorState
 from portal.webhooks import actions, service_settings
 from portal.webhooks.actions import WebhookChange
-from portal.webhooks.forms import CategoriesForm
 from portal.webhooks.models import Notification, Webhook
-from portal.webhooks.service_settings import AddressOwner, ServiceSettings
+from portal.webhooks.service_settings import AddressOwner, ServiceSettings, category_choices
 from tenants import vault
 from tenants.access import TenantRequest
 from tenants.connections.service_clients import current_connection
 from tenants.roles import Permission
+
+
+class CategoriesForm(ConflictForm, forms.Form):
+    """The form for the categories of notifications.
+
+    Choices are known categories; unknown ones that are set are kept.
+    """
+
+    categories = forms.MultipleChoiceField(
+        label=gettext_lazy("Notify the portal of records in these categories"),
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": gettext_lazy("Choose at least one category.")},
+    )
+
+    def __init__(self, row: Webhook, present: ServiceSettings | None, data: Any = None) -> None:
+        usual = row.tenant.environment.catalogue.records.categories
+        super().__init__(data, initial={"categories": list(row.categories or usual)})
+        choices = [(each, service_word("category", each)) for each in category_choices(row.tenant, row, present)]
+        self.fields["categories"].choices = choices  # type: ignore[attr-defined]  # a choice field
+
 
 Working = Webhook.Working
 

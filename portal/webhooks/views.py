@@ -14,7 +14,7 @@ from portal.domain.intents.nonces import NotSubmitted
 from portal.domain.intents.recording import Requester
 from portal.webhooks import actions, panel, service_settings
 from portal.webhooks.actions import WebhookChange
-from portal.webhooks.forms import CategoriesForm
+from portal.webhooks.panel import CategoriesForm
 from portal.webhooks.service_settings import AddressOwner, ServiceSettings
 from tenants.access import TenantRequest, tenant_view
 from tenants.connections.views import draw_page as connection_page

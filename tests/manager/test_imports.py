@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from portal.domain.jobs import tasks
 from portal.domain.jobs.models import Job, JobState, Row, RowState
 from portal.domain.people.models import Group, Member
-from portal.imports import checking, queries
+from portal.imports import checking, lists
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
 from tests.imports.conftest import Desk, lines
@@ -178,7 +178,7 @@ def test_rows_to_correct_come_back_as_they_were_with_reasons_left_out(desk, mana
     page = manager.get(f"{again}columns/")
     assert "left out" in page.content.decode()
     with inside(desk):
-        found = dict(queries.cells_of_lines(job_at(desk, again), {2, 3}))
+        found = dict(lists.cells_of_lines(job_at(desk, again), {2, 3}))
     assert [cells[:4] for line, cells in found.items() if line] == [
         ["=cmd()", "00042", "無い", "'+1"], ["-x", "00043", "無い", "@a"],
     ]  # fmt: skip
