@@ -48,13 +48,17 @@ def test_a_lock_is_held_until_the_transaction_ends():
 
 
 def test_a_block_holds_a_lock_and_releases_it_after_an_error():
-    with pytest.raises(ZeroDivisionError), LOCK.held(1) as is_held:
-        assert is_held
-        assert not elsewhere(LOCK.is_free, 1)
-        with LOCK.held(2, wait_seconds=0.1) as is_other_held:
+    def fail():
+        with LOCK.held(1) as is_held, LOCK.held(2, wait_seconds=0.1) as is_other_held:
+            assert is_held
             assert is_other_held
-        _ = 1 / 0
+            assert not elsewhere(LOCK.is_free, 1)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
     assert elsewhere(LOCK.is_free, 1)
+    assert elsewhere(LOCK.is_free, 2)
 
 
 def test_a_block_waits_no_longer_than_it_should():
