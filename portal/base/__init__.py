@@ -1,1 +1,1 @@
-"""Shared parts that know nothing of access control: pages, files, timers, restored databases."""
+"""Shared parts that know nothing of access control: pages, files, timers, stored files, restored databases."""

@@ -16,6 +16,8 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
+from portal.base.storage import store
+from portal.base.storage.models import StoredFile
 from portal.base.timers.clock import ClockTime, database_now
 from portal.base.timers.timer_registry import Process, retry_after
 from portal.base.ui.times import TOKYO, local
@@ -23,8 +25,7 @@ from portal.domain.intents.recording import Requester
 from portal.domain.safety import changing
 from portal.domain.safety.changing import ChangeResult
 from portal.domain.safety.rules import SafetyRule, SettingValues
-from portal.evidence import store
-from portal.evidence.models import EvidenceSettings, Export, Incident, Item, LegalHold, StoredFile
+from portal.evidence.models import EvidenceSettings, Export, Incident, Item, LegalHold
 from tenants import audit
 from tenants.models import Tenant
 from tenants.roles import Permission

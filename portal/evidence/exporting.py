@@ -1,21 +1,15 @@
 """Write incidents as signed ZIP files: an offline page, the data, the media, and instructions to check them.
 
-An archive is written in one pass into the evidence store, so that no plain bytes are stored on the way. If a worker is
-killed, its file has no reference and is deleted, and the export is written again.
-
-`manifest.sha256` lists the SHA-256 of every file in the format of `sha256sum -c`. `manifest.sha256.sig` is its Ed25519
-signature. The ZIP's comment, its last 64 bytes, is the signature of the SHA-256 of all bytes before it. It reveals
-changes anywhere in the file, also between its files. `check_export.py` checks both signatures. A time stamp of an
-authority (RFC 3161), if one is configured, proves that the manifest existed at that time.
+An export is a `SignedArchive`, written into the store. If a worker is killed, its file has no reference and is deleted,
+and the export is written again. A time stamp of an authority (RFC 3161), if one is configured, proves that the manifest
+existed at that time.
 """
 
-import hashlib
 import json
-import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Any, Protocol
+from datetime import timedelta
+from typing import Any
 
 import httpx2
 import structlog
@@ -30,17 +24,14 @@ from rfc3161_client import HashAlgorithm, PKIStatus, TimestampRequestBuilder, de
 from accessapi.errors import ServiceError
 from accessapi.transport import ConnectionPool, ServiceTransport
 from portal.base.files.writing import render_csv_lines
+from portal.base.storage import store
+from portal.base.storage.signed_archive import SignedArchive
 from portal.base.timers.timer_registry import Process, due, retry_after
 from portal.base.ui.times import local
-from portal.evidence import store
-from portal.evidence.check_export import MANIFEST, SEAL, SIGNATURE, STAMP, TAIL
 from portal.evidence.items import ItemWords, items_of, words_of
 from portal.evidence.models import Export, Incident, Item
-from tenants import signing
 from tenants.models import current_tenant
 
-# Compression of text; video and pictures are compressed already.
-_QUICK, _NONE = 1, 0
 log = structlog.get_logger(__name__)
 # Limits of the whole answer, even if it is slow; a time stamp with all certificates has about 6 KB.
 _ANSWER_SECONDS, _ANSWER_MAX = 15.0, 256 * 1024
@@ -54,82 +45,6 @@ MOST_TRIES = 3
 _LEASE = timedelta(seconds=330)
 _SUFFIXES = {"video/mp4": "mp4", "video/webm": "webm", "video/mp2t": "ts", "image/jpeg": "jpg", "image/png": "png"}
 _BOM = "\ufeff".encode()
-
-
-class _Sink(Protocol):
-    def write(self, data: bytes) -> int: ...
-
-
-class _TailBuffer:
-    """A writer that passes on all bytes except the last 64, which the signature replaces, and computes their digest."""
-
-    def __init__(self, sink: _Sink) -> None:
-        self.sink, self.digest, self._held = sink, hashlib.sha256(), b""
-
-    def write(self, data: bytes) -> int:
-        told = self._held + bytes(data)
-        passed, self._held = told[:-TAIL], told[-TAIL:]
-        self.digest.update(passed)
-        self.sink.write(passed)
-        return len(data)
-
-    def flush(self) -> None:
-        """Do nothing: only the last bytes are held back."""
-
-
-class Archive:
-    """A ZIP that is written into `sink`.
-
-    Call `add` for each file, then `close` with the manifest's time stamp, if any.
-    """
-
-    def __init__(self, sink: _Sink, at: datetime) -> None:
-        self._tail = _TailBuffer(sink)
-        unseekable: Any = self._tail
-        self._zip = zipfile.ZipFile(unseekable, "w", zipfile.ZIP_DEFLATED)
-        self._at = at.timetuple()[:6]
-        self._digests: list[tuple[str, str]] = []
-
-    def add(self, name: str, pieces: Iterable[bytes], *, is_compressed: bool = False) -> str:
-        """Write one file, list it in the manifest and return its SHA-256.
-
-        `is_compressed` means no further compression.
-        """
-        digest = self._write(name, pieces, _NONE if is_compressed else _QUICK)
-        self._digests.append((name, digest))
-        return digest
-
-    @property
-    def manifest(self) -> bytes:
-        """Return the list of the files added so far."""
-        return "".join(f"{digest}  {name}\n" for name, digest in self._digests).encode()
-
-    def close(self, stamp: bytes | None) -> tuple[str, str]:
-        """Write the manifest with signature and time stamp, then sign the whole file.
-
-        Return the manifest's SHA-256 and the name of the signing key.
-        """
-        signed = signing.sign(self.manifest)
-        digest = self._write(MANIFEST, [self.manifest])
-        self._write(SIGNATURE, [signed.value])
-        if stamp is not None:
-            self._write(STAMP, [stamp])
-        self._zip.comment = bytes(TAIL)
-        self._zip.close()
-        self._tail.sink.write(signing.sign(SEAL + self._tail.digest.digest()).value)
-        return digest, signed.key
-
-    def _write(self, name: str, pieces: Iterable[bytes], level: int = _QUICK) -> str:
-        entry: Any = zipfile.ZipInfo(name, self._at)
-        entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
-        # Without a level, zipfile would use its slow default; the archive's level applies to other calls only.
-        entry._compresslevel = level
-        digest = hashlib.sha256()
-        with self._zip.open(entry, "w", force_zip64=True) as file:
-            for piece in pieces:
-                digest.update(piece)
-                file.write(piece)
-        return digest.hexdigest()
 
 
 class NotStamped(Exception):
@@ -213,7 +128,7 @@ def write_export(export_id: int) -> None:
 def _write_into(file: store.FileWriter, export: Export) -> dict[str, Any]:
     """Write the files of an export. Return the values for its row."""
     incident = export.incident
-    archive = Archive(file, local(export.asked_at))
+    archive = SignedArchive(file, local(export.asked_at))
     rows = list(_rows(incident))
     missing = sum(1 for row in rows if row.item.media and not row.path)
     context = {
@@ -224,7 +139,7 @@ def _write_into(file: store.FileWriter, export: Export) -> dict[str, Any]:
         "missing": missing,
         "stamping": has_stamp_authority(),
         "keys_url": settings.PORTAL_URL + reverse("signing_keys"),
-        "check_url": settings.PORTAL_URL + reverse("evidence_check"),
+        "check_url": settings.PORTAL_URL + reverse("check_program"),
     }
     archive.add("index.html", [render_to_string("evidence/export/index.html", context).encode()])
     archive.add("items.csv", [_BOM, *render_csv_lines(_lines(rows))])

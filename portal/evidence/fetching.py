@@ -11,6 +11,8 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 
 from accessapi.errors import ServiceError
+from portal.base.storage import store
+from portal.base.storage.models import StoredFile
 from portal.base.timers.clock import ClockTime, database_now, scaled_seconds
 from portal.base.timers.timer_registry import Process, due, retry_after
 from portal.domain.budget.ledger import BudgetExhausted
@@ -18,8 +20,7 @@ from portal.domain.budget.priorities import Priority
 from portal.domain.cameras import clips, pictures
 from portal.domain.cameras.models import Camera, Clip, Picture
 from portal.domain.history.models import History
-from portal.evidence import store
-from portal.evidence.models import Item, LegalHold, StoredFile
+from portal.evidence.models import Item, LegalHold
 from tenants import audit
 from tenants.connections.service_clients import current_connection
 from tenants.models import current_tenant

@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from portal.base.storage import store
 from portal.base.ui.times import local
 from portal.base.ui.url_lookup import get_row_or_404, is_row_number
 from portal.domain.cameras.models import Camera
@@ -23,7 +24,7 @@ from portal.domain.intents import queries as intent_queries
 from portal.domain.intents.models import Intent
 from portal.domain.intents.recording import Requester
 from portal.domain.places.queries import load_holidays
-from portal.evidence import actions, store
+from portal.evidence import actions
 from portal.evidence.forms import ChooseForm, PictureForm
 from portal.evidence.items import (
     item_of_access_check,

@@ -1,4 +1,4 @@
-"""Register the app's parts that other apps run or show: timers, an alert, links to incidents, files in backups."""
+"""Register the app's parts that other apps run or show: timers, an alert, links to incidents."""
 
 from collections.abc import Collection, Iterator
 from datetime import timedelta
@@ -10,7 +10,6 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy, pgettext_lazy
 
-from portal.base.timers import timer_registry
 from portal.base.timers.clock import ClockTime, database_now
 from portal.base.ui import nav, panels
 from portal.base.ui.nav import NavEntry
@@ -18,15 +17,11 @@ from portal.domain.alerts import kinds as alert_kinds
 from portal.domain.alerts.kinds import AlertKind, Observation, RuleSetting, RuleValues, tenants_having
 from portal.domain.alerts.models import Severity
 from portal.domain.safety import rules
-from portal.evidence import actions, exporting, fetching, store
-from portal.evidence.models import Item, StoredFile
+from portal.evidence import actions, exporting, fetching
+from portal.evidence.models import Item
 from tenants.access import TenantRequest
-from tenants.backup import checking
-from tenants.backup.checking import join_names
-from tenants.backup.reading import RowReader
 from tenants.models import Tenant
 from tenants.roles import Permission
-from tenants.scope import across_tenants
 from tenants.sentences import register_sentences
 
 
@@ -56,33 +51,6 @@ EXPIRING_EVIDENCE = AlertKind(
 )
 
 
-class EvidenceFiles:
-    """The files in a database dump that were not to be deleted at that moment."""
-
-    def __init__(self) -> None:
-        self._sizes: dict[str, int] = {}
-
-    def row_readers(self) -> Iterator[RowReader]:
-        yield RowReader(StoredFile._meta.db_table, ("path", "size", "delete_at"), self._take)
-
-    def _take(self, path: str, size: str, delete_at: str | None) -> None:
-        if delete_at is None:
-            self._sizes[path] = int(size)
-
-    def problems(self, *, is_alone: bool) -> Iterator[str]:
-        missing = [path for path, size in sorted(self._sizes.items()) if not store.has_file(path, size)]
-        if missing and not is_alone:  # files that were deleted since do not matter
-            with across_tenants("a backup holds all tenants"):
-                kept = StoredFile.objects_across_tenants.filter(path__in=missing, delete_at=None)
-                missing = sorted(kept.values_list("path", flat=True))
-        if missing:
-            some = f"{len(missing):,} of {len(self._sizes):,} evidence files"
-            yield f"{some} are missing from the store, or incomplete: {join_names(missing)}."
-
-    def summary(self) -> str:
-        return f"Its {len(self._sizes):,} evidence files are in the store."
-
-
 def draw_record_link(request: TenantRequest) -> SafeString:
     """Draw the link that adds a record to an incident."""
     record = getattr(request, "shown_record", None)
@@ -107,12 +75,8 @@ nav.register(NavEntry("evidence", _("Evidence"), "folder", "evidence:index", Per
 fetching.MEDIA.register()
 exporting.EXPORTS.register()
 actions.EXPIRED_INCIDENTS.register()
-timer_registry.register(
-    "evidence_files", store.delete_due, every=60.0, queue="bulk", due_rows=store.FILES_DUE.querysets
-)
 rules.register(actions.RETENTION_RULE)
 alert_kinds.register(EXPIRING_EVIDENCE)
-checking.register(EvidenceFiles)
 panels.register("record", draw_record_link)
 panels.register("access_check", draw_check_link)
 

@@ -3,14 +3,12 @@
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_not_required
 from django.db.models import Prefetch
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -18,12 +16,13 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from portal.base.storage import store
 from portal.base.ui import live_updates
 from portal.base.ui.url_lookup import get_row_or_404, is_row_number
 from portal.domain.cameras import usage
 from portal.domain.intents.recording import Requester
 from portal.domain.safety.changing import change_with_feedback
-from portal.evidence import actions, store
+from portal.evidence import actions
 from portal.evidence.forms import CloseForm, EditForm, HoldForm, IncidentForm, NoteForm, SettingsForm, initial_values
 from portal.evidence.items import ItemWords, items_of, words_of
 from portal.evidence.lists import Incidents
@@ -319,12 +318,3 @@ def download(request: TenantRequest, number: int, pk: int) -> HttpResponseBase:
         raise Http404
     actions.record_download(export=export, by=Requester.from_request(request))
     return store.download_response(request, export.file, f"incident-{found.number}-{export.pk}.zip")
-
-
-@login_not_required
-def check_program(request: HttpRequest) -> HttpResponse:
-    """Return the program that checks an export without the portal."""
-    program = Path(__file__).with_name("check_export.py").read_bytes()
-    answer = HttpResponse(program, content_type="text/x-python; charset=utf-8")
-    answer["Content-Disposition"] = 'attachment; filename="check_export.py"'
-    return answer

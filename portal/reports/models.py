@@ -5,8 +5,8 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from portal.base.storage.models import StoredFile
 from portal.domain.notifications.models import State
-from portal.evidence.models import StoredFile
 from tenants.models import TenantModel
 
 

@@ -26,14 +26,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 
 from portal.base.files.writing import XLSX_TYPE
+from portal.base.storage import store
+from portal.base.storage.models import StoredFile
 from portal.base.timers.clock import ClockTime, database_now, scaled_seconds
 from portal.base.timers.timer_registry import Process, due, retry_after
 from portal.base.ui.times import TOKYO, local
 from portal.domain.notifications import mailing
 from portal.domain.notifications.mailing import DeliveryOutcome
 from portal.domain.notifications.models import State
-from portal.evidence import store
-from portal.evidence.models import StoredFile
 from portal.reports import kinds
 from portal.reports.content import CellValue, ReportHead, TableLine, moment_text, period_of_days
 from portal.reports.models import Every, Report, Schedule, Sending

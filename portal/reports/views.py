@@ -9,10 +9,10 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from portal.base.files.writing import download_recorder
+from portal.base.storage import store
 from portal.base.ui import charts, live_updates
 from portal.base.ui.url_lookup import get_row_or_404, is_row_number
 from portal.domain.intents.recording import Requester
-from portal.evidence import store
 from portal.reports import actions, report_worker
 from portal.reports.content import CellValue, ReportHead, ReportTable, bars_of, cell_text, numeric_columns
 from portal.reports.forms import ChangeForm, RequestForm, ScheduleForm

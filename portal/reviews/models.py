@@ -7,8 +7,8 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from portal.base.storage.models import StoredFile
 from portal.domain.jobs.models import Job
-from portal.evidence.models import StoredFile
 from tenants.models import TenantModel
 
 NOTE_MAX = 300

@@ -23,11 +23,11 @@ from django.urls import reverse
 from django.utils.translation import override
 
 from portal.base.files.writing import escape_formula
+from portal.base.storage import store
+from portal.base.storage.signed_archive import SignedArchive
 from portal.base.timers.clock import ClockTime, database_now
 from portal.base.ui.times import local
 from portal.domain.people.models import Member
-from portal.evidence import store
-from portal.evidence.exporting import Archive
 from portal.reviews import lists, queries, rights
 from portal.reviews.models import Applied, Decision, Item, Review, Standing, State, Step, Use
 from tenants import audit
@@ -88,7 +88,7 @@ def _audit(review: Review, told: dict[str, Any]) -> None:
 
 def _write_into(file: store.FileWriter, review: Review) -> dict[str, Any]:
     """Write the report's files. Return the values to save with the review."""
-    archive, counts, table = Archive(file, local(database_now())), Counter[str](), _CsvTable()
+    archive, counts, table = SignedArchive(file, local(database_now())), Counter[str](), _CsvTable()
     shown: list[dict[str, Any]] = []
 
     def also(told: dict[str, Any]) -> None:
@@ -128,7 +128,7 @@ def _page(review: Review, report: dict[str, Any], shown: list[dict[str, Any]]) -
         "rows": shown,
         "more": report["counts"]["items"] - len(shown),
         "keys_url": settings.PORTAL_URL + reverse("signing_keys"),
-        "check_url": settings.PORTAL_URL + reverse("evidence_check"),
+        "check_url": settings.PORTAL_URL + reverse("check_program"),
     }
     return render_to_string("reviews/report_file.html", context)
 

@@ -15,6 +15,8 @@ from django.utils.translation import ngettext
 
 from portal.areas import queries as areas
 from portal.base.files.writing import download_recorder
+from portal.base.storage import store
+from portal.base.storage.models import StoredFile
 from portal.base.ui import live_updates
 from portal.base.ui.tables import Selection, Table, load_selection
 from portal.domain.intents import nonces
@@ -23,8 +25,6 @@ from portal.domain.intents.nonces import NotSubmitted
 from portal.domain.intents.recording import Requester
 from portal.domain.jobs import kinds
 from portal.domain.places.queries import get_area
-from portal.evidence import store
-from portal.evidence.models import StoredFile
 from portal.reviews import actions, assigning, decisions, lists, queries, signed_report
 from portal.reviews.forms import ChangeForm, DelegateForm, EverywhereForm, GroupsForm, StartForm
 from portal.reviews.lists import AllItems, Reviews

@@ -49,6 +49,7 @@ INSTALLED_APPS = [
     "portal.base.ui",
     "portal.base.timers",
     "portal.base.restore",
+    "portal.base.storage",
     # Apps in `portal.site.apps` have another label than their folder.
     # The order of the apps is the order of the menu, of banners and of the parts of shared pages (their `signals.py`).
     "portal.home",

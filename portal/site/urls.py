@@ -2,12 +2,12 @@
 
 from django.urls import include, path
 
+from portal.base.storage.views import check_program
 from portal.base.ui import url_lookup
 from portal.base.ui.urls import urls_of_tenant
 from portal.codes.views import guest_code
 from portal.domain.history.views import load_days
 from portal.domain.sync.views import refresh
-from portal.evidence.views import check_program
 from portal.home.views import landing
 from portal.site import monitoring, views
 from portal.webhooks.urls import settings_urls as webhook_urls
@@ -69,7 +69,7 @@ urlpatterns = [
     # The service posts notifications here. The tenant is found by the token's digest.
     path("hooks/", include("portal.webhooks.urls")),
     # A program to check signed exports, for people without an account.
-    path("signing-keys/check_export.py", check_program, name="evidence_check"),
+    path("signing-keys/check_export.py", check_program, name="check_program"),
     path("", include("tenants.urls")),
     path("", include("portal.base.ui.urls")),
     path("help/", include("portal.guide.urls")),

@@ -2,5 +2,5 @@
 
 A dump can look good and be empty: row security hides rows from the role that writes it, and `pg_dump` still succeeds.
 So its rows are counted and compared with the site's database (`tenants.backup.checking`). Its dependencies are
-checked too (`tenants.backup.checking`): the vault's keys here, evidence files by registration.
+checked too (`tenants.backup.checking`): the vault's keys here, stored files by registration.
 """

@@ -9,6 +9,8 @@ from django.core.files.storage import storages
 from django.urls import reverse
 from django.utils import timezone
 
+from portal.base.storage import store
+from portal.base.storage.models import StoredFile
 from portal.base.timers.clock import database_now
 from portal.base.ui.times import local
 from portal.domain.cameras.models import Camera, CameraUsage, Clip
@@ -17,8 +19,8 @@ from portal.domain.intents import nonces
 from portal.domain.people.models import Member
 from portal.domain.places.models import Area
 from portal.domain.sync import failure_reasons
-from portal.evidence import actions, signals, store
-from portal.evidence.models import Incident, Item, StoredFile
+from portal.evidence import actions, signals
+from portal.evidence.models import Incident, Item
 from tenants.models import AuditEntry, Connection
 from tenants.scope import tenant_scope
 from tests.support import evidence

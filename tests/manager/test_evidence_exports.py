@@ -9,8 +9,9 @@ import pytest
 from django.core.files.storage import storages
 from django.utils.translation import override
 
+from portal.base.storage.models import StoredFile
 from portal.evidence import exporting
-from portal.evidence.models import Export, StoredFile
+from portal.evidence.models import Export
 from tenants.scope import tenant_scope
 from tests.support import evidence
 from tests.support.evidence import downloaded, exported, url, work

@@ -14,8 +14,10 @@ import botocore.session
 import pytest
 from moto.server import ThreadedMotoServer
 
-from portal.evidence import check_export, exporting
-from portal.evidence.models import Export, Item, StoredFile
+from portal.base.storage import check_export
+from portal.base.storage.models import StoredFile
+from portal.evidence import exporting
+from portal.evidence.models import Export, Item
 from tenants.scope import tenant_scope
 from tests.support.evidence import checked, exported, opened, public_key, url, work
 from tests.support.waiting import PATIENCE

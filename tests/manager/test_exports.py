@@ -47,9 +47,9 @@ WRITERS = {
     "portal/base/files/writing.py",
     "portal/codes/views.py",
     # The checking program, stored video, and other things that are stored as a whole.
-    "portal/evidence/views.py",
     "portal/evidence/item_views.py",
-    "portal/evidence/store.py",
+    "portal/base/storage/store.py",
+    "portal/base/storage/views.py",
     "portal/reviews/signed_report.py",  # a part of a signed archive
     "portal/reports/report_files.py",  # a workbook of several tables, whose cells the writer makes
 }

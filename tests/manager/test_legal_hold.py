@@ -12,13 +12,15 @@ from django.db.models import ProtectedError
 from django.urls import get_resolver
 from django.utils import timezone
 
+from portal.base.storage import store
+from portal.base.storage.models import StoredFile
 from portal.base.timers.celery_app import app
 from portal.base.timers.clock import database_now
 from portal.base.ui.times import local
 from portal.domain.cameras.models import Camera
 from portal.domain.history.models import History
-from portal.evidence import actions, exporting, fetching, store
-from portal.evidence.models import Export, Incident, Item, LegalHold, StoredFile
+from portal.evidence import actions, exporting, fetching
+from portal.evidence.models import Export, Incident, Item, LegalHold
 from portal.today import erasing
 from tenants.access import SAFE_METHODS
 from tenants.key_rotation import columns, rotate_column
@@ -250,7 +252,7 @@ def test_the_end_of_its_tenant_leaves_it(place, hold):
 def test_files_can_be_read_after_the_vaults_keys_were_rotated(place, hold, settings):
     before = kept(place)
     settings.VAULT_KEYS = f"next:{base64.b64encode(b'n' * 32).decode()},{settings.VAULT_KEYS}"
-    (column,) = [each for each in columns() if each.label == "evidence.StoredFile.key"]
+    (column,) = [each for each in columns() if each.label == "storage.StoredFile.key"]
     rotate_column(column, 10)
     assert not list(lost(before, kept(place)))
 

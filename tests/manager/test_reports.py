@@ -11,13 +11,13 @@ from django.utils import timezone
 from openpyxl import load_workbook
 from pypdfium2 import PdfDocument
 
+from portal.base.storage.models import StoredFile
 from portal.base.ui.times import local
 from portal.domain.alerts.models import Watch
 from portal.domain.history import partitions
 from portal.domain.history.models import History
 from portal.domain.people.models import Member
 from portal.domain.visits.models import DeskSettings, Visit
-from portal.evidence.models import StoredFile
 from portal.reports import content, report_files, report_worker
 from portal.reports.content import ReportHead, ReportTable
 from portal.reports.kinds import KINDS

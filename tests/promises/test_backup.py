@@ -107,7 +107,7 @@ def test_every_damage_to_a_dump_is_found(
             house, backups.dump(backup, tmp_path, "--exclude-table=intents_intent")
         ),
         "it is another key.": lambda: check(house, sound, VAULT_KEYS=keys),
-        "evidence files are missing from the store": lambda: without(evidence / first_file, house, sound),
+        "stored files are missing from the store": lambda: without(evidence / first_file, house, sound),
     }
     passed = []
     for sentence, attempt in tries.items():

@@ -8,13 +8,14 @@ import psycopg
 import pytest
 from django.utils import timezone
 
+from portal.base.storage.models import StoredFile
 from portal.base.timers.clock import database_now
 from portal.domain.cameras import clips, pictures, playback, usage
 from portal.domain.cameras.models import Camera, CameraUsage, Clip, Picture, Viewing
 from portal.domain.history import partitions
 from portal.domain.history.models import History
 from portal.evidence import fetching
-from portal.evidence.models import Item, StoredFile
+from portal.evidence.models import Item
 from tenants.connections.service_clients import current_connection
 from tests.promises.test_secrets_stay_secret import everywhere, forms_of
 from tests.support.browser import Browser

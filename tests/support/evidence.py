@@ -10,11 +10,13 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from portal.base.storage import check_export, store
+from portal.base.storage.models import StoredFile
 from portal.base.ui.times import local
 from portal.domain.cameras.models import Camera
 from portal.domain.history.models import History
-from portal.evidence import check_export, exporting, fetching, store
-from portal.evidence.models import Export, Item, LegalHold, StoredFile
+from portal.evidence import exporting, fetching
+from portal.evidence.models import Export, Item, LegalHold
 from tenants import signing
 from tenants.models import SigningKey
 from tenants.scope import tenant_scope

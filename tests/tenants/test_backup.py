@@ -83,7 +83,7 @@ def test_a_dump_by_the_role_for_backups_is_complete(here: Any, tmp_path: Path) -
     assert "The dump is complete: " in done.stdout
     assert "of 2 tenants. The newest audit entry is of " in done.stdout
     assert "Its secrets open with the keys " in done.stdout
-    assert "Its 1 evidence files are in the store." in done.stdout
+    assert "Its 1 stored files are in the store." in done.stdout
     assert check(tmp_path / "portal.dump", "--alone") == done.stdout
 
 
@@ -113,7 +113,7 @@ def test_a_dump_that_row_security_emptied_is_not_trusted(here: Any, tmp_path: Pa
     said = problems(file)
     assert "The dump has no row of any tenant" in said
     assert "tenants_auditentry: 0 of 6 rows, of a, b." in said
-    assert "evidence_storedfile: 0 of 1 rows, of a." in said
+    assert "storage_storedfile: 0 of 1 rows, of a." in said
     assert "The dump has no row of any tenant" in problems(file, "--alone")
 
 
@@ -176,7 +176,7 @@ def test_the_keys_of_another_installation_are_found(here: Any, tmp_path: Path, s
     file = by_backup(tmp_path)
     kept = settings.VAULT_KEYS
     settings.VAULT_KEYS = new_vault_key(kept.partition(":")[0])
-    assert "does not open what the dump holds in evidence.StoredFile.key, " in problems(file, "--alone")
+    assert "does not open what the dump holds in storage.StoredFile.key, " in problems(file, "--alone")
     settings.VAULT_KEYS = new_vault_key("another")
     assert "is missing, which sealed what the dump holds in " in problems(file, "--alone")
     settings.VAULT_KEYS = f"{settings.VAULT_KEYS},{kept}"
@@ -189,7 +189,7 @@ def test_a_file_of_evidence_that_is_gone_or_cut_off_is_named(here: Any, tmp_path
         damage()
         for options in ((), ("--alone",)):
             said = problems(file, *options)
-            assert f"1 of 1 evidence files are missing from the store, or incomplete: {here.file.path}." in said
+            assert f"1 of 1 stored files are missing from the store, or incomplete: {here.file.path}." in said
 
 
 def test_what_is_restored_has_every_row_also_of_a_month_that_was_made_later(here: Any, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from tenants.backup.reading import UnreadableDump
 class Command(BaseCommand):
     help = (
         "Check a dump of the database without restoring it: it can be read to its end, has the rows of each tenant "
-        "that the site's database had then, VAULT_KEYS opens its secrets, and its evidence files are in the store. "
+        "that the site's database had then, VAULT_KEYS opens its secrets, and its stored files are there. "
         "Exits with an error when the dump must not be trusted. Needs pg_restore on the path."
     )
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Check an export of evidence: python3 check_export.py EXPORT.zip KEY.pem
+"""Check a signed file: python3 check_export.py EXPORT.zip KEY.pem
 
 Needs Python 3.10 and either the package `cryptography` or the program `openssl` (3.0 or newer), and nothing else.
 KEY.pem is the public key of the installation that created the export. Get it from that installation or its operator,

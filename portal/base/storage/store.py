@@ -1,4 +1,4 @@
-"""The evidence store: each file is encrypted with its own random key, which only the database has.
+"""The store of files: each file is encrypted with its own random key, which only the database has.
 
 A file is split into pieces of PIECE bytes, each sealed with AES-256-GCM. The nonce contains the piece's number and
 whether it is the last, so pieces cannot be swapped or left out. The bytes are in the storage "evidence" of the settings
@@ -24,9 +24,9 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, StreamingHttpResponse
 from django.utils.http import content_disposition_header
 
+from portal.base.storage.models import StoredFile
 from portal.base.timers.clock import ClockTime, database_now
 from portal.base.timers.timer_registry import DueRows
-from portal.evidence.models import StoredFile
 from tenants.reauthentication import require_proof_for_file
 from tenants.scope import across_tenants, current_tenant_id
 
@@ -172,7 +172,7 @@ def _delete(row: StoredFile) -> bool:
     try:
         _storage().delete(row.path)
     except STORE_ERRORS as error:
-        log.warning("evidence_file_not_deleted", error=type(error).__name__)
+        log.warning("stored_file_not_deleted", error=type(error).__name__)
         return False
     with across_tenants("files of all tenants are deleted together"):
         StoredFile.objects_across_tenants.filter(pk=row.pk, delete_at__isnull=False).delete()

@@ -1,0 +1,1 @@
+"""Files that workers make: written encrypted, read, offered for download, and deleted."""
