@@ -316,5 +316,5 @@ def download(request: TenantRequest, number: int, pk: int) -> HttpResponseBase:
     export = get_row_or_404(found.exports.select_related("file", "incident"), pk=pk)
     if export.file is None:
         raise Http404
-    actions.record_download(export=export, by=Requester.from_request(request))
-    return store.download_response(request, export.file, f"incident-{found.number}-{export.pk}.zip")
+    record = partial(actions.record_download, export=export, by=Requester.from_request(request))
+    return store.download_response(request, export.file, f"incident-{found.number}-{export.pk}.zip", record=record)

@@ -182,5 +182,6 @@ def download(request: TenantRequest, pk: int, form: str) -> HttpResponseBase:
     if file is None:
         raise Http404
     said = coded_sentence("report.downloaded", kind=actions.title_of(report.kind), form=form.upper())
-    download_recorder(request, "report.downloaded", target=f"report:{report.pk}", summary=said, after={"form": form})()
-    return store.download_response(request, file, f"report-{report.pk}.{form}")
+    target, after = f"report:{report.pk}", {"form": form}
+    record = download_recorder(request, "report.downloaded", target=target, summary=said, after=after)
+    return store.download_response(request, file, f"report-{report.pk}.{form}", record=record)

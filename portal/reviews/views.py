@@ -313,5 +313,5 @@ def report_file(request: TenantRequest, review_id: int) -> HttpResponseBase:
     """Send the report's signed file."""
     review, kept = _finished_or_404(review_id)
     said = coded_sentence("review.downloaded", title=review.title)
-    download_recorder(request, "review.downloaded", target=f"review:{review.pk}", summary=said, after={})()
-    return store.download_response(request, kept, f"review-{review.pk}.zip")
+    record = download_recorder(request, "review.downloaded", target=f"review:{review.pk}", summary=said, after={})
+    return store.download_response(request, kept, f"review-{review.pk}.zip", record=record)

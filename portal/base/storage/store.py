@@ -8,7 +8,7 @@ whether it is the last, so pieces cannot be swapped or left out. The bytes are i
 import hashlib
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from types import TracebackType
 from typing import IO
@@ -138,9 +138,15 @@ def has_file(path: str, size: int) -> bool:
         return False
 
 
-def download_response(request: HttpRequest, row: StoredFile, name: str) -> StreamingHttpResponse:
-    """Return a response with the whole file as `name`. Raises ProofRequired without a recent proof of identity."""
+def download_response(
+    request: HttpRequest, row: StoredFile, name: str, *, record: Callable[[], object]
+) -> StreamingHttpResponse:
+    """Return a response with the whole file as `name`, after `record` has written the audit entry.
+
+    Raises ProofRequired without a recent proof of identity, before anything is recorded.
+    """
     require_proof_for_file(request)
+    record()
     heads = {"Content-Length": str(row.size), "Content-Disposition": str(content_disposition_header(True, name))}
     return StreamingHttpResponse(read_file(row), content_type=row.content_type, headers=heads)
 
