@@ -122,8 +122,12 @@ GROUPS: dict[str, tuple[Variable, ...]] = {
         ),
     ),
     "Evidence": (
-        Variable("PORTAL_EVIDENCE_FILES", "The folder of encrypted evidence. All processes must share it", ".evidence"),
-        Variable("PORTAL_EVIDENCE_BUCKET", "An S3 bucket for evidence, instead of the folder"),
+        Variable(
+            "PORTAL_EVIDENCE_FILES",
+            "The folder of stored files, encrypted: evidence, reports and exports. All processes must share it",
+            ".evidence",
+        ),
+        Variable("PORTAL_EVIDENCE_BUCKET", "An S3 bucket for stored files, instead of the folder"),
         Variable("PORTAL_EVIDENCE_S3_URL", "The address of the S3 store, if it is not AWS"),
         Variable("PORTAL_EVIDENCE_S3_REGION", "The region of the S3 store"),
         Variable("PORTAL_EVIDENCE_S3_KEY", "The access key of the S3 store"),

@@ -250,7 +250,7 @@ FORMAT_MODULE_PATH = "portal.site.formats"
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static", ("guide", BASE_DIR / "docs" / "guide" / "pictures")]
 STATIC_ROOT = BASE_DIR / env.text("STATIC_ROOT")
-# Evidence: files of this machine, or a store with the interface of S3 where a bucket is named.
+# Stored files: files of this machine, or a store with the interface of S3 where a bucket is named.
 EVIDENCE_BUCKET = env.text("PORTAL_EVIDENCE_BUCKET")
 EVIDENCE_FILES = BASE_DIR / env.text("PORTAL_EVIDENCE_FILES")
 TIME_STAMP_URL = env.text("PORTAL_TIME_STAMP_URL")

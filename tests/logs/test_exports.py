@@ -3,14 +3,18 @@
 import csv
 import io
 import itertools
+import zlib
 from datetime import timedelta
 from zipfile import ZIP_DEFLATED
 
 import pytest
+from django.core.files.storage import storages
 from django.utils import timezone
 from openpyxl import load_workbook
 
 from portal.base.files import writing
+from portal.base.storage import store
+from portal.base.storage.models import StoredFile
 from portal.domain.history.models import History
 from portal.domain.history.records import insert_records
 from portal.domain.jobs import file_executor
@@ -245,18 +249,71 @@ def test_files_are_deleted_after_a_week_and_the_page_says_when(place, manager):
     assert file_executor.delete_expired() == 1
     with tenant_scope(place.tenant):
         assert not ExportPart.objects.exists()
+        assert not StoredFile.objects.filter(key__isnull=False).exists(), "no key is left to read the bytes with"
         assert Job.objects.get(pk=job.pk).options == {}
+        paths = list(StoredFile.objects.values_list("path", flat=True))
+    assert store.delete_due() == len(paths) == 5
+    assert not any(map(storages["evidence"].exists, paths))
     assert manager.get(url(place, f"{job.pk}/file/")).status_code == 404
     assert "The file has been deleted." in manager.get(url(place, f"{job.pk}/")).content.decode()
     assert "Activity log as CSV" in manager.get(url(place)).content.decode()
 
 
-def test_what_rests_in_the_database_is_not_readable(place, manager):
+def test_what_is_stored_is_not_readable(place, manager):
     job = done(place, asked(place, manager))
     with tenant_scope(place.tenant):
-        [kept, *_] = ExportPart.objects.filter(job=job).values_list("body", flat=True)
-    assert "入室".encode() not in kept.data
-    assert repr(kept) == "<sealed>"
+        file = file_executor.parts_of(job).first().file
+        [key] = StoredFile.objects.filter(pk=file.pk).values_list("key", flat=True)
+        with storages["evidence"].open(file.path) as sealed, pytest.raises(zlib.error):
+            zlib.decompress(sealed.read())
+        assert "入室".encode() in zlib.decompress(b"".join(store.read_file(file)))
+    assert repr(key) == "<sealed>"
+
+
+def test_a_store_that_is_gone_loses_nothing_and_is_said(place, manager, monkeypatch):
+    job = asked(place, manager)
+    with tenant_scope(place.tenant):
+        file_executor._write_next(job)
+        with monkeypatch.context() as broken:
+            broken.setattr(store, "_storage", unreachable)
+            jobs.step(job)
+        job.refresh_from_db()
+        assert job.state == JobState.RUNNING
+        assert job.due_at > timezone.now() + timedelta(seconds=20)
+        assert StoredFile.objects.filter(delete_at=None).count() == 1
+    said = "The store of files does not respond. Trying again."
+    assert said in manager.get(url(place, f"{job.pk}/")).content.decode()
+    assert ids(lines(taken(place, manager, done(place, job)))[1:-1]) == expected(place)
+    assert said not in manager.get(url(place, f"{job.pk}/")).content.decode()
+
+
+def unreachable():
+    raise OSError
+
+
+def test_a_part_that_a_stopped_export_takes_no_more_is_deleted(place, manager, monkeypatch):
+    job, read = asked(place, manager), exports.search.load_records
+
+    def meanwhile(keys):
+        Job.objects.filter(pk=job.pk).update(stop_asked=True)
+        return read(keys)
+
+    monkeypatch.setattr(exports.search, "load_records", meanwhile)
+    with tenant_scope(place.tenant):
+        assert file_executor._write_next(job) is None
+        assert not ExportPart.objects.exists()
+        assert [file.key for file in StoredFile.objects.all()] == [None]
+    assert store.delete_due() == 1
+
+
+def test_a_file_that_is_deleted_while_it_is_taken_is_not_taken_for_a_whole_one(place, manager):
+    job = done(place, asked(place, manager))
+    answer = manager.get(url(place, f"{job.pk}/file/"))
+    with tenant_scope(place.tenant):
+        Job.objects.filter(pk=job.pk).update(finished_at=timezone.now() - file_executor.RETENTION)
+    file_executor.delete_expired()
+    with pytest.raises(store.FileUnreadable):
+        b"".join(answer.streaming_content)
 
 
 def test_more_rows_than_a_sheet_holds_go_on_in_the_next(monkeypatch):

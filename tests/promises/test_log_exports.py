@@ -13,6 +13,7 @@ import psycopg
 import pytest
 from django.utils import timezone
 
+from portal.base.storage.models import StoredFile
 from portal.domain.history import partitions
 from portal.domain.history.models import History
 from portal.domain.jobs.models import ExportPart, Job, JobState
@@ -124,6 +125,8 @@ def test_a_killed_worker_loses_and_doubles_no_row(house: House, stage: Stage, st
             killed(customer, job)
         ended(customer, job)
         assert wrong(customer, browser, job) == CLEAN
+    with customer.scope():
+        assert StoredFile.objects.filter(delete_at=None).count() == ExportPart.objects.count()
 
 
 @pytest.mark.quick

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 from django.db import DatabaseError, connection
 
+from portal.base.storage.models import StoredFile
 from portal.base.timers import beat
 from portal.base.timers.celery_app import app
 from portal.base.timers.clock import ClockTime, database_now
@@ -84,7 +85,8 @@ def old_file(place: Place) -> None:
     job = Job.objects.create(
         kind="log", permission="", state=JobState.DONE, by=place.asker.user, finished_at=database_now() - 2 * RETENTION
     )
-    ExportPart.objects.create(job=job, number=1, rows=1, size=1, place="", last=True, body=b"")
+    file = StoredFile.objects.create(path="export")
+    ExportPart.objects.create(job=job, number=1, rows=1, size=1, place="", last=True, file=file)
 
 
 def watched(place: Place) -> None:

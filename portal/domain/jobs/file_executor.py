@@ -1,8 +1,9 @@
-"""Executor of a job that writes a file, in parts: each is stored in one transaction with its end position.
+"""Executor of a job that writes a file, in parts: each is added in one transaction with its end position.
 
-A part is read before the job is locked, and stored only if the part before it is still the last. So a worker that ends
-or is replaced neither loses nor doubles a row. A worker writes for some seconds, then other jobs get their turn. The
-area joins the parts into a file. They are deleted after RETENTION, also those of a stopped job.
+A part is read and stored before the job is locked, and added only if the part before it is still the last. So a worker
+that ends or is replaced neither loses nor doubles a row, and the store deletes a part that was not added. A worker
+writes for some seconds, then other jobs get their turn. The area joins the parts into a file. They are deleted after
+RETENTION, also those of a stopped job.
 """
 
 import time
@@ -10,16 +11,22 @@ import zlib
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
+import structlog
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, QuerySet, Value
 
+from portal.base.storage import store
+from portal.base.storage.models import StoredFile
 from portal.base.timers import timer_registry
 from portal.base.timers.clock import ClockTime
 from portal.domain.jobs import kinds, running
 from portal.domain.jobs.models import ExportPart, Job, JobState, NextStep
 from tenants.scope import across_tenants
 
+log = structlog.get_logger(__name__)
 RETENTION = timedelta(days=7)
+# The `problem` of a job while the store does not respond, and the pause before the next try.
+STORE_PROBLEM, _STORE_RETRY = {"word": "store"}, timedelta(seconds=30)
 _MAX_SECONDS = 10.0
 _COMPRESSION_LEVEL = 3  # of zlib: the next levels take twice the time to save another tenth
 _BATCH = 20
@@ -36,30 +43,36 @@ def send(job: Job) -> NextStep:
 
 
 def work(job_id: int) -> None:
-    """Write parts for some seconds."""
+    """Write parts for some seconds. If the store does not respond, the job is due again later."""
     job, until = Job.objects.select_related("tenant", "by").get(pk=job_id), time.monotonic() + _MAX_SECONDS
+    runs = Job.objects.filter(pk=job_id, state=JobState.RUNNING)
     while True:
-        part = _write_next(job)
+        try:
+            part = _write_next(job)
+        except store.STORE_ERRORS as error:
+            log.warning("job_file_not_written", error=type(error).__name__)
+            runs.update(due_at=ClockTime() + _STORE_RETRY, problem=STORE_PROBLEM)
+            return
         if part is None:  # another worker writes, or the job was stopped
             return
         if part.last or time.monotonic() > until:
             break
-    Job.objects.filter(pk=job_id, state=JobState.RUNNING).update(due_at=ClockTime())
+    runs.update(due_at=ClockTime())
     running.wake_after_commit(job)
 
 
 def parts_of(job: Job) -> QuerySet[ExportPart]:
-    """Return the parts of a job's file in order, without their bodies."""
-    return ExportPart.objects.filter(job=job).order_by("number").defer("body")
+    """Return the parts of a job's file in order."""
+    return ExportPart.objects.filter(job=job).order_by("number")
 
 
 def part_contents(job: Job) -> Iterator[bytes]:
-    """Yield the contents of the parts in order. Raises LookupError if one was deleted: the file would be incomplete."""
-    for number in range(1, parts_of(job).count() + 1):
-        part = ExportPart.objects.filter(job=job, number=number).first()
-        if part is None:
-            raise LookupError(f"part {number} of job {job.pk} was deleted meanwhile")
-        yield zlib.decompress(part.body)
+    """Yield the contents of the parts in order. Raises FileUnreadable if they have been deleted."""
+    parts = list(parts_of(job).select_related("file"))
+    if not parts:
+        raise store.FileUnreadable(f"job {job.pk}")
+    for part in parts:
+        yield zlib.decompress(b"".join(store.read_file(part.file)))
 
 
 def deletion_due_at(job: Job) -> datetime | None:
@@ -75,9 +88,12 @@ def _write_next(job: Job) -> ExportPart | None:
         return None
     piece = read(job, before.place if before is not None else None)
     number = before.number + 1 if before is not None else 1
+    with store.FileWriter() as file:
+        file.write(zlib.compress(piece.body, _COMPRESSION_LEVEL))
     with transaction.atomic():
         alive = Job.objects.filter(pk=job.pk, state=JobState.RUNNING, stop_asked=False)
         if not alive.select_for_update(of=("self",), no_key=True) or _is_written(job, number):
+            store.schedule_deletion(StoredFile.objects.filter(pk=file.row.pk))
             return None
         part = ExportPart.objects.create(
             job=job,
@@ -86,9 +102,10 @@ def _write_next(job: Job) -> ExportPart | None:
             size=len(piece.body),
             place=piece.end_position,
             last=piece.is_last,
-            body=zlib.compress(piece.body, _COMPRESSION_LEVEL),
+            file=file.row,
         )
-        Job.objects.filter(pk=job.pk).update(looked_at=F("looked_at") + piece.rows)
+        store.retain(file.row)
+        Job.objects.filter(pk=job.pk).update(looked_at=F("looked_at") + piece.rows, problem={})
     return part
 
 
@@ -117,6 +134,9 @@ def _delete_some() -> int:
     with across_tenants("files of all tenants are deleted together"), transaction.atomic():
         held = expired_jobs().select_for_update(of=("self",), skip_locked=True)
         old = list(held.values_list("pk", flat=True)[:_BATCH])
-        ExportPart.objects_across_tenants.filter(job__in=old).delete()
+        parts = ExportPart.objects_across_tenants.filter(job__in=old)
+        files = list(parts.values_list("file", flat=True))
+        parts.delete()
+        store.schedule_deletion(StoredFile.objects_across_tenants.filter(pk__in=files))
         Job.objects_across_tenants.filter(pk__in=old).update(erased_at=ClockTime(), options={})
     return len(old)

@@ -13,11 +13,12 @@ from django.db.models import TextChoices
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
+from portal.base.storage.models import StoredFile
 from portal.domain.intents.models import Intent
 from portal.domain.people.models import Member
 from tenants.models import SupportSession, TenantModel
 from tenants.sentences import SentenceField
-from tenants.vault import EncryptedBytes, EncryptedJSON
+from tenants.vault import EncryptedJSON
 
 
 class JobState(TextChoices):
@@ -243,7 +244,7 @@ class Row(TenantModel):
 class ExportPart(TenantModel):
     """A part of a job's file (`portal.domain.jobs.file_executor`): `rows` rows, and `place`, their end position.
 
-    `body` is compressed and encrypted; `size` is its length before.
+    `file` has its content, compressed; `size` is its length before.
     """
 
     job = models.ForeignKey(Job, on_delete=models.CASCADE, db_index=False, related_name="+")
@@ -252,7 +253,7 @@ class ExportPart(TenantModel):
     size = models.PositiveIntegerField()
     place = models.JSONField(null=True)
     last = models.BooleanField()
-    body = EncryptedBytes()
+    file = models.ForeignKey(StoredFile, on_delete=models.PROTECT, related_name="+")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["job", "number"], name="bulk_one_exportpart")]

@@ -19,6 +19,7 @@ from portal.domain.budget.priorities import Priority
 from portal.domain.intents.models import Intent, Reason, State
 from portal.domain.intents.queries import send_expected_at
 from portal.domain.jobs import costs, kinds, queries, words
+from portal.domain.jobs.file_executor import STORE_PROBLEM
 from portal.domain.jobs.lists import ATTENTION, JOB_CHIPS, JobRows, filter_rows, job_chip
 from portal.domain.jobs.models import ALIVE, Action, Halt, Job, JobState, Part, PartState, Row, RowState
 from portal.domain.jobs.queries import RowCounts
@@ -93,12 +94,19 @@ def progress_of_file(job: Job) -> Progress:
         rate=rate,
         minutes_left=math.ceil((total - done) / rate) if rate else None,
         started_at=job.started_at,
-        notes=[str(Halt(job.halt).label)] if job.halt != Halt.NONE else [],
+        notes=_file_notes(job),
         poll_url="" if final else _progress_address(job),
         stop_url="" if final or job.stop_asked else f"{kinds.page_address(job)}stop/",
         final=final,
         id="job-progress",
     )
+
+
+def _file_notes(job: Job) -> list[str]:
+    if job.halt != Halt.NONE:
+        return [str(Halt(job.halt).label)]
+    is_stuck = job.state == JobState.RUNNING and job.problem == STORE_PROBLEM
+    return [_("The store of files does not respond. Trying again.")] if is_stuck else []
 
 
 def _progress_address(job: Job) -> str:
