@@ -111,4 +111,4 @@ class _Page:
         return bool(found)
 
     def _mailed(self) -> set[Path]:
-        return {path for path in self.mails.glob("*") if b"X-Alert" in path.read_bytes()}
+        return {path for path in self.mails.glob("*") if b"X-Message: alert." in path.read_bytes()}

@@ -23,15 +23,16 @@ from portal.domain.alerts.rules import load_rules, rule_of
 from portal.domain.alerts.words import AlertTexts
 from portal.domain.intents.recording import Requester
 from portal.domain.notifications import actions as notification_actions
+from portal.domain.notifications import outbox
 from portal.domain.notifications.actions import mask_url
-from portal.domain.notifications.models import Telling, WebAddress, Wish
-from portal.domain.notifications.sending import default_min_severity
+from portal.domain.notifications.alert_messages import ALERT, default_min_severity
+from portal.domain.notifications.models import OutgoingMessage, WebAddress, Wish
 from portal.domain.safety.changing import change_with_feedback
 from tenants.access import AccessDenied, TenantRequest, tenant_view
 from tenants.interrupted_requests import act_and_return
 from tenants.roles import Permission
 
-# The most notes, and the most notifications, on an alert's page.
+# The most notes, and the most messages, on an alert's page.
 _MAX_SHOWN = 50
 
 
@@ -56,7 +57,7 @@ def _alert_or_404(alert_id: int) -> Alert:
 
 def _alert_context(request: TenantRequest, found: Alert) -> dict[str, Any]:
     words = AlertTexts.of(request.access, [found])
-    tellings = list(found.tellings.select_related("user", "address").order_by("pk")[:_MAX_SHOWN])
+    outgoing = list(outbox.messages_about(found.pk, ALERT.name)[:_MAX_SHOWN])
     records = AlertRecords(request, found)
     notes = list(found.notes.select_related("by").order_by("-pk")[:_MAX_SHOWN])
     return {
@@ -67,18 +68,18 @@ def _alert_context(request: TenantRequest, found: Alert) -> dict[str, Any]:
         "state": state_text(found),
         "records": records,
         "notes": notes,
-        "tellings": tellings,
+        "outgoing": outgoing,
         "may_take": request.access.can(Permission.ALERTS_TAKE),
         "is_mine": found.taken_by_id == request.user.pk,
-        "seen": _version_of(found, records, notes, tellings),
+        "seen": _version_of(found, records, notes, outgoing),
     }
 
 
-def _version_of(found: Alert, records: AlertRecords, notes: list[AlertNote], tellings: list[Telling]) -> str:
+def _version_of(found: Alert, records: AlertRecords, notes: list[AlertNote], outgoing: list[OutgoingMessage]) -> str:
     """Return the version mark of everything that changes on the page."""
     steps = found.times, found.last_at, found.ended_at, found.taken_by_id, found.closed_at
     told = [each.pk for each in records.rows]
-    return live_updates.version_of(*steps, told, len(notes), [(each.state, each.answer) for each in tellings])
+    return live_updates.version_of(*steps, told, len(notes), [(each.state, each.answer) for each in outgoing])
 
 
 def _apply(
@@ -157,8 +158,8 @@ def rule(request: TenantRequest, watched: str) -> HttpResponseBase:
     return render(request, "alerts/rule.html", context)
 
 
-# The number of newest notifications on an address's page.
-_MAX_ADDRESS_TELLINGS = 20
+# The number of newest messages on an address's page.
+_MAX_ADDRESS_MESSAGES = 20
 
 
 @tenant_view(Permission.ALERTS_VIEW, methods=["GET", "POST"])
@@ -225,7 +226,7 @@ def _address_or_404(address_id: int) -> WebAddress:
 def address(request: TenantRequest, address_id: int) -> HttpResponse:
     """Show one web address, masked, with its latest answers."""
     row = _address_or_404(address_id)
-    last = Telling.objects.filter(address=row).select_related("alert").order_by("-pk")[:_MAX_ADDRESS_TELLINGS]
+    last = [(each, outbox.kind_of(each).route) for each in row.messages.order_by("-pk")[:_MAX_ADDRESS_MESSAGES]]
     return render(request, "alerts/address.html", {"row": row, "shown": mask_url(row.url), "last": last})
 
 
@@ -254,7 +255,7 @@ def renew_secret(request: TenantRequest, address_id: int) -> HttpResponse:
 
 @tenant_view(Permission.ALERTS_MANAGE, methods=["POST"])
 def remove_address(request: TenantRequest, address_id: int) -> HttpResponseBase:
-    """Delete a web address with its sent notifications."""
+    """Delete a web address with its sent messages."""
     found = _address_or_404(address_id)
     change_with_feedback(
         request,

@@ -1,4 +1,4 @@
-"""Models of reports: requested or scheduled reports, schedules, and mails about reports."""
+"""Models of reports: requested or scheduled reports, and schedules."""
 
 from django.conf import settings
 from django.db import models
@@ -6,7 +6,6 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from portal.base.storage.models import StoredFile
-from portal.domain.notifications.models import State
 from tenants.models import TenantModel
 
 
@@ -89,23 +88,3 @@ class Report(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.since:%Y-%m-%d}"
-
-
-class Sending(TenantModel):
-    """A mail about a report to one person. The row is saved before the mail is sent, so that it is sent once.
-
-    If a worker dies, the state stays `sending` and no mail is sent again, because it may have arrived. `answer` is why
-    it failed.
-    """
-
-    report = models.ForeignKey(Report, on_delete=models.CASCADE, related_name="sendings")
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
-    at = models.DateTimeField(db_default=Now())
-    state = models.CharField(max_length=10, choices=State, default=State.SENDING)
-    answer = models.CharField(max_length=60, blank=True, default="")
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["report", "user"], name="reports_sent_once")]
-
-    def __str__(self) -> str:
-        return f"{self.report_id}: {self.user_id}"

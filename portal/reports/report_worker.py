@@ -3,9 +3,9 @@
 A worker writes a report's lines encrypted to the store, then the page's lines, the PDF and the workbook. Opening or
 downloading a report needs no more work. A report is never created again, so everyone sees what was sent.
 
-A schedule creates the report of its last period exactly once, then notifies the recipients. After missed runs, only the
-latest period is created automatically. The others are counted in the report and can be requested. Permissions are
-checked when mails are sent: people without the role or permission get none.
+A schedule creates the report of its last period exactly once, then queues a mail to each recipient. After missed runs,
+only the latest period is created automatically. The others are counted in the report and can be requested. Permissions
+are checked when mails are sent (`outbox.py`): people without the role or permission get none.
 
 Reports are kept as long as the log. Files with guests' names are deleted with the guests' data.
 """
@@ -16,14 +16,11 @@ from collections.abc import Iterator, Sequence
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
-from django.conf import settings
-from django.core.mail import EmailMessage
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.template.loader import render_to_string
-from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import override
+from django.utils.translation import gettext_lazy, override
 
 from portal.base.files.writing import XLSX_TYPE
 from portal.base.storage import store
@@ -31,14 +28,14 @@ from portal.base.storage.models import StoredFile
 from portal.base.timers.clock import ClockTime, database_now, scaled_seconds
 from portal.base.timers.timer_registry import Process, due, retry_after
 from portal.base.ui.times import TOKYO, local
-from portal.domain.notifications import mailing
-from portal.domain.notifications.mailing import DeliveryOutcome
-from portal.domain.notifications.models import State
+from portal.domain.notifications import outbox
+from portal.domain.notifications.models import OutgoingMessage
+from portal.domain.notifications.outbox import MessageKind, MessageText
 from portal.reports import kinds
 from portal.reports.content import CellValue, ReportHead, TableLine, moment_text, period_of_days
-from portal.reports.models import Every, Report, Schedule, Sending
+from portal.reports.models import Every, Report, Schedule
 from tenants import audit
-from tenants.access import access_to
+from tenants.access import Access
 from tenants.models import Tenant, User, current_tenant
 from tenants.sentences import coded_sentence
 
@@ -46,8 +43,6 @@ MAX_TRIES = 5
 # The most lines of each table on a page; the files have all lines.
 MAX_PAGE_LINES = 50
 _RETRY_AFTER = timedelta(minutes=6)
-# The answer of a sending to a person who may no longer see the report.
-NO_PERMISSION = "no permission"
 _SCHEDULE_RETRY = timedelta(minutes=3)
 _SOON = timedelta(minutes=1)
 _DAY = timedelta(days=1)
@@ -172,7 +167,7 @@ def wake_for_schedule(schedule: Schedule) -> None:
 
 
 def run_schedule(schedule_id: int) -> None:
-    """Request the report that is due, and send mails about the last created one."""
+    """Request the report that is due, and queue mails about the last created one."""
     with transaction.atomic():
         rows = Schedule.objects.select_for_update(of=("self",), no_key=True).select_related("by")
         schedule = rows.filter(pk=schedule_id, ended_at=None, next_at__isnull=False).first()
@@ -182,12 +177,13 @@ def run_schedule(schedule_id: int) -> None:
         # Periods that ended before the schedule was created are no missed runs; `send_now` requests them.
         if last_period(Every(schedule.every), due)[1] > schedule.made_at:
             request_scheduled_report(schedule, due)
-    made = Report.objects.filter(schedule=schedule, made_at__isnull=False).order_by("-since").first()
-    reached = made is None or _notify(made)
-    waits = not reached or Report.objects.filter(schedule=schedule, due_at__isnull=False).exists()
-    after = database_now()
-    next_at = after + _SOON if waits else next_run(Every(schedule.every), schedule.hour, after)
-    Schedule.objects.filter(pk=schedule.pk, ended_at=None).update(next_at=next_at)
+        made = Report.objects.filter(schedule=schedule, made_at__isnull=False).order_by("-since").first()
+        if made is not None:
+            outbox.queue(messages_about(made))
+        waits = Report.objects.filter(schedule=schedule, due_at__isnull=False).exists()
+        after = database_now()
+        schedule.next_at = after + _SOON if waits else next_run(Every(schedule.every), schedule.hour, after)
+        schedule.save(update_fields=["next_at"])
 
 
 def request_scheduled_report(schedule: Schedule, at: datetime) -> Report:
@@ -207,42 +203,37 @@ def request_scheduled_report(schedule: Schedule, at: datetime) -> Report:
     return report
 
 
-def _notify(report: Report) -> bool:
-    """Send mails to recipients without one. Return whether all of them are done."""
-    told = set(Sending.objects.filter(report=report).values_list("user_id", flat=True))
-    people = User.objects.filter(pk__in=report.recipients)
-    for user in people.exclude(pk__in=told).order_by("pk"):
-        _send_once(report, user)
-    return not people.exclude(pk__in=Sending.objects.filter(report=report).values("user")).exists()
+def messages_about(report: Report) -> list[OutgoingMessage]:
+    """Return the messages about a report, one for each recipient."""
+    people = User.objects.filter(pk__in=report.recipients).order_by("pk")
+    return [OutgoingMessage(kind=REPORT.name, subject=report.pk, user=each) for each in people]
 
 
-def _send_once(report: Report, user: User) -> None:
-    row, is_new = Sending.objects.get_or_create(report=report, user=user)  # saved before the mail is sent
-    if not is_new:
-        return
-    outcome = _try_send(report, user)
-    if outcome.should_retry:  # surely did not arrive; retried in the next run
-        row.delete()
-    else:
-        Sending.objects.filter(pk=row.pk).update(state=outcome.state, answer=outcome.answer)
+def _may_receive(report_id: int, access: Access) -> bool:
+    report = Report.objects.filter(pk=report_id).first()
+    return report is not None and kinds.may_see(access, report.kind)
 
 
-def _try_send(report: Report, user: User) -> DeliveryOutcome:
-    if not kinds.may_see(access_to(user, current_tenant()), report.kind):
-        return DeliveryOutcome.failed(NO_PERMISSION)
-    with override(report.language):  # the language of the report's figures
-        return mailing.send(_message(report, user))
+def _write(report_id: int, _access: Access | None) -> MessageText | None:
+    """Return the message about a report, in the language of the report's figures."""
+    report = Report.objects.filter(pk=report_id).first()
+    if report is None:
+        return None
+    with override(report.language):
+        title, head = kinds.KINDS[report.kind].title, ReportHead.from_json(report.head or {})
+        values = {"title": title, "period": head.period, "tenant": current_tenant(), "head": head}
+        values["address"] = outbox.page_url(REPORT.route, report.pk)
+        return MessageText(_("Report: %(title)s, %(period)s") % values, render_to_string("reports/mail.txt", values))
 
 
-def _message(report: Report, user: User) -> EmailMessage:
-    tenant = current_tenant()
-    address = settings.PORTAL_URL + reverse("reports:page", args=[tenant.slug, report.pk])
-    title = kinds.KINDS[report.kind].title
-    head = ReportHead.from_json(report.head or {})
-    said = {"title": title, "period": head.period, "tenant": tenant, "address": address, "head": head}
-    subject = f"[{tenant.name}] " + _("Report: %(title)s, %(period)s") % said
-    headers = {"Auto-Submitted": "auto-generated", "X-Report": str(report.pk)}
-    return EmailMessage(subject, render_to_string("reports/mail.txt", said), None, [user.email], headers=headers)
+REPORT = MessageKind(
+    name="report",
+    route="reports:page",
+    may_receive=_may_receive,
+    write=_write,
+    test_text=gettext_lazy("Test from %(tenant)s: reports arrive here."),
+    max_attempts=outbox.ATTEMPTS_IN_A_WEEK,
+)
 
 
 def mark_restored(found_at: datetime) -> int:
@@ -252,8 +243,7 @@ def mark_restored(found_at: datetime) -> int:
         schedule.next_at = next_run(Every(schedule.every), schedule.hour, found_at)
         schedule.save(update_fields=["next_at"])
     for report in Report.objects.filter(schedule__ended_at=None, schedule__isnull=False):
-        told = [Sending(report=report, user_id=each, state=State.UNCERTAIN) for each in report.recipients]
-        Sending.objects.bulk_create(told, ignore_conflicts=True)
+        outbox.queue(outbox.as_restored(each) for each in messages_about(report))
     return len(rows)
 
 
@@ -281,17 +271,18 @@ def delete_old_reports(tenant: Tenant) -> int:
     """Delete the tenant's old reports. Return their number."""
     with transaction.atomic():
         rows = Report.objects.filter(_is_old())
-        files, count = _files(rows), rows.count()
-        if count == 0:
+        files, pks = _files(rows), list(rows.values_list("pk", flat=True))
+        if not pks:
             return 0
-        rows.delete()
+        outbox.delete_messages(pks, REPORT.name)
+        rows.filter(pk__in=pks).delete()
         store.schedule_deletion(StoredFile.objects.filter(pk__in=files))
-        said = coded_sentence("report.deleted", n=count)
+        said = coded_sentence("report.deleted", n=len(pks))
         audit.record(
             tenant=tenant, by=None, by_label=audit.PORTAL_ACTOR, action=said.code, target="report", summary=said,
             after={"older_than_days": RETENTION_DAYS},
         )  # fmt: skip
-    return count
+    return len(pks)
 
 
 def _files(rows: QuerySet[Report]) -> list[int]:

@@ -7,6 +7,7 @@ from portal.base.restore import marking
 from portal.base.timers import rounds
 from portal.base.ui import nav
 from portal.base.ui.nav import NavEntry
+from portal.domain.notifications import outbox
 from portal.reports import report_worker
 from portal.today import erasing
 from tenants.roles import Permission
@@ -15,6 +16,7 @@ from tenants.sentences import register_sentences, register_targets
 nav.register(NavEntry("reports", _("Reports"), "report", "reports:index", Permission.REPORTS_VIEW))
 report_worker.REPORTS.register()
 report_worker.SCHEDULES.register()
+outbox.register(report_worker.REPORT)
 rounds.register(
     "old_reports",
     rounds.tenant_steps(report_worker.old_reports, report_worker.delete_old_reports),

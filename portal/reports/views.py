@@ -13,6 +13,7 @@ from portal.base.storage import store
 from portal.base.ui import charts, live_updates
 from portal.base.ui.url_lookup import get_row_or_404, is_row_number
 from portal.domain.intents.recording import Requester
+from portal.domain.notifications import outbox
 from portal.reports import actions, report_worker
 from portal.reports.content import CellValue, ReportHead, ReportTable, bars_of, cell_text, numeric_columns
 from portal.reports.forms import ChangeForm, RequestForm, ScheduleForm
@@ -145,8 +146,7 @@ def _context(report: Report) -> dict[str, object]:
     if report.head is None:
         return context
     head = ReportHead.from_json(report.head)
-    sendings = report.sendings.select_related("user").order_by("pk")
-    context |= {"head": head, "sendings": sendings, "no_permission": report_worker.NO_PERMISSION}
+    context |= {"head": head, "outgoing": outbox.messages_about(report.pk, report_worker.REPORT.name)}
     if report.files_deleted_at is not None:
         return context
     try:

@@ -1,4 +1,4 @@
-"""Models of access reviews: the review, its items for each person and area, the steps of items, and reminders."""
+"""Models of access reviews: the review, its items for each person and area, and the steps of items."""
 
 from django.conf import settings
 from django.db import models
@@ -235,23 +235,10 @@ class Step(TenantModel):
         return f"{self.item_id}/{self.number}: {self.act}"
 
 
-class Reminder(TenantModel):
-    """A mail to a reviewer about a review; one of each kind. `came`: its outcome, empty while it is sent."""
+class ReminderKind(models.TextChoices):
+    """The kinds of mails to reviewers, each sent once for a review."""
 
-    class Kind(models.TextChoices):
-        START = "start"
-        WEEK = "week"
-        DAY = "day"
-        OVERDUE = "overdue"
-
-    review = models.ForeignKey(Review, on_delete=models.CASCADE, related_name="reminders")
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
-    kind = models.CharField(max_length=8, choices=Kind)
-    at = models.DateTimeField(db_default=Now())
-    came = models.CharField(max_length=60, blank=True, default="")
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["review", "user", "kind"], name="reviews_reminded_once")]
-
-    def __str__(self) -> str:
-        return f"{self.kind}: {self.user}"
+    START = "review_start"
+    WEEK = "review_week"
+    DAY = "review_day"
+    OVERDUE = "review_overdue"

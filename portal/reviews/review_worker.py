@@ -7,45 +7,42 @@ loaded later become items, and changes and departures are noticed.
 An advisory lock allows one process per review. Steps and decisions lock the review first and its items then, to avoid
 deadlocks. So a review never ends between reading and writing in a step.
 
-Reviewers with waiting items are reminded by mail at the start, a week and a day before the due date, and when overdue.
-A row for each person and kind is saved before its mail is sent, so that no one gets the same mail twice. If a worker
-dies in between, the row stays and no second mail is sent. A new due date deletes the rows of the old one, so that its
-reminders are sent again.
+Reviewers with waiting items are reminded by mail at the start, a week and a day before the due date, and when overdue,
+by each mail at most once (`outbox.py`). A new due date deletes the messages of the old one, so that its reminders are
+sent again.
 """
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import datetime, time, timedelta
+from functools import partial
 from time import monotonic
 from typing import Any
 
-from django.conf import settings
-from django.core.mail import EmailMessage
 from django.db import transaction
-from django.db.models import Count, QuerySet
+from django.db.models import QuerySet
 from django.template.loader import render_to_string
-from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import override
+from django.utils.translation import gettext_lazy
 
 from portal.base.timers.clock import ClockTime, database_now
 from portal.base.timers.timer_registry import Process, due, retry_after
 from portal.base.ui.times import TOKYO, local
 from portal.domain.history.coverage import load_coverage
-from portal.domain.notifications import mailing
-from portal.domain.notifications.mailing import DeliveryOutcome
+from portal.domain.notifications import outbox
+from portal.domain.notifications.models import OutgoingMessage
+from portal.domain.notifications.outbox import MessageKind, MessageText
 from portal.domain.people.models import Member
 from portal.reviews import assigning, decisions, rights, signed_report
-from portal.reviews.models import Item, Reminder, Review, Standing, State
+from portal.reviews.models import Item, ReminderKind, Review, Standing, State
 from portal.reviews.rights import RightKey
-from tenants.access import access_to
+from tenants.access import Access
 from tenants.models import User, current_tenant
 from tenants.postgresql.advisory_locks import AdvisoryLock
 from tenants.roles import Permission
 
 _REMIND_AGAIN, _REMIND_RETRY = timedelta(hours=1), timedelta(minutes=3)
 _HOUR = time(8)
-Kind = Reminder.Kind
 # The pause before a running review is checked again, and the pause before a failed worker's step is repeated.
 RECHECK_AFTER, _RETRY_AFTER = timedelta(minutes=10), timedelta(seconds=20)
 # Staff's actions may be recorded this much later than their time.
@@ -214,94 +211,88 @@ def reset_reminders(review: Review) -> None:
 
     Call it in the transaction that changes the date.
     """
-    Reminder.objects.filter(review=review).exclude(kind=Kind.START).delete()
+    outbox.delete_messages([review.pk], *(set(ReminderKind) - {ReminderKind.START}))
     wake_reminders(review)
 
 
-def reminder_times(review: Review) -> dict[Kind, datetime]:
+def reminder_times(review: Review) -> dict[ReminderKind, datetime]:
     """Return the time from which each kind of reminder is due."""
     due = datetime.combine(review.due_on, _HOUR, TOKYO)
-    days = {Kind.WEEK: -7, Kind.DAY: -1, Kind.OVERDUE: 1}
+    days = {ReminderKind.WEEK: -7, ReminderKind.DAY: -1, ReminderKind.OVERDUE: 1}
     return {kind: due + timedelta(days=number) for kind, number in days.items()}
 
 
-def kind_now(review: Review, now: datetime) -> Kind:
+def kind_now(review: Review, now: datetime) -> ReminderKind:
     """Return the reminder that is due for a person without one: the latest whose time has come since the start."""
     begun = review.listed_at or now
-    come = [kind for kind, at in reminder_times(review).items() if at <= now and (at > begun or kind == Kind.OVERDUE)]
-    return come[-1] if come else Kind.START
+    times = reminder_times(review).items()
+    due = [kind for kind, at in times if at <= now and (at > begun or kind == ReminderKind.OVERDUE)]
+    return due[-1] if due else ReminderKind.START
 
 
 def remind(review_id: int) -> None:
-    """Send the due reminders of a running review, each mail at most once."""
-    review = Review.objects.filter(pk=review_id, state=State.RUNNING).first()
-    if review is None:
-        Review.objects.filter(pk=review_id).update(remind_at=None)
-        return
-    if review.listed_at is not None:
-        for user, count, kind in _due_reminders(review, database_now()):
-            _remind(review, user, count, kind)
-    Review.objects.filter(pk=review_id, state=State.RUNNING).update(remind_at=ClockTime() + _REMIND_AGAIN)
-
-
-def _due_reminders(review: Review, now: datetime) -> Iterator[tuple[User, int, Kind]]:
-    kind = kind_now(review, now)
-    waiting = Item.objects.filter(review=review, is_open=True, is_barred=False, reviewer__isnull=False).order_by()
-    counts = dict(waiting.values_list("reviewer_id").annotate(n=Count("pk")))
-    for user in User.objects.filter(pk__in=counts).order_by("pk"):
-        yield user, counts[user.pk], kind
-
-
-def _remind(review: Review, user: User, count: int, kind: Kind) -> None:
+    """Queue the due reminders of a running review."""
     with transaction.atomic():
-        # Locked, so that the due date does not change before the row is saved.
-        same = Review.objects.select_for_update(of=("self",), no_key=True).filter(pk=review.pk, due_on=review.due_on)
-        if same.first() is None:
+        running = Review.objects.filter(pk=review_id, state=State.RUNNING)
+        review = running.select_for_update(of=("self",), no_key=True).first()
+        if review is None:
+            Review.objects.filter(pk=review_id).update(remind_at=None)
             return
-        row, is_new = Reminder.objects.get_or_create(review=review, user=user, kind=kind)
-    if not is_new:
+        outbox.queue(_due_reminders(review, database_now()))
+        Review.objects.filter(pk=review_id).update(remind_at=ClockTime() + _REMIND_AGAIN)
+
+
+def _due_reminders(review: Review, now: datetime) -> Iterator[OutgoingMessage]:
+    """Yield the reminder that is due for each reviewer with waiting items, after the items are listed."""
+    if review.listed_at is None:
         return
-    outcome = _try_send(review, user, count, kind)
-    if outcome.should_retry:  # surely did not arrive; retried in the next run
-        row.delete()
-    else:
-        Reminder.objects.filter(pk=row.pk).update(came=str(outcome.state))
+    kind = kind_now(review, now)
+    for user in User.objects.filter(pk__in=_waiting_items(review).values("reviewer")).order_by("pk"):
+        yield OutgoingMessage(kind=kind, subject=review.pk, user=user)
 
 
-def _try_send(review: Review, user: User, count: int, kind: Kind) -> DeliveryOutcome:
-    access = access_to(user, current_tenant())
-    if access is None or access.support_session or not access.can(Permission.REVIEWS_DECIDE):
-        return DeliveryOutcome.failed("no permission")
-    with override(user.language or settings.LANGUAGE_CODE):
-        return mailing.send(_message(review, user, count, kind))
+def _waiting_items(review: Review) -> QuerySet[Item]:
+    return Item.objects.filter(review=review, is_open=True, is_barred=False, reviewer__isnull=False).order_by()
 
 
-def _message(review: Review, user: User, count: int, kind: Kind) -> EmailMessage:
-    tenant = current_tenant()
-    address = settings.PORTAL_URL + reverse("reviews:decide", args=[tenant.slug, review.pk])
-    said = {
-        "review": review,
-        "tenant": tenant,
-        "count": count,
-        "overdue": kind == Kind.OVERDUE,
-        "address": f"{address}?state=open",
-    }
-    title = _("Access review overdue: %(title)s") if kind == Kind.OVERDUE else _("Access review: %(title)s")
-    subject = f"[{tenant.name}] {title % {'title': review.title}}"
-    headers = {"Auto-Submitted": "auto-generated", "X-Review": f"{review.pk}.{kind}"}
-    return EmailMessage(subject, render_to_string("reviews/mail.txt", said), None, [user.email], headers=headers)
+def _may_receive(_review_id: int, access: Access) -> bool:
+    return access.can(Permission.REVIEWS_DECIDE)
+
+
+def _write(kind: ReminderKind, review_id: int, access: Access | None) -> MessageText | None:
+    """Return a reminder, if it is still the one that is due and its reader has waiting items."""
+    review = Review.objects.filter(pk=review_id, state=State.RUNNING).first()
+    if review is None or kind_now(review, database_now()) != kind:
+        return None
+    items = _waiting_items(review)
+    count = items.filter(reviewer=access.user).count() if access is not None else items.count()
+    if count == 0:
+        return None
+    values = {"review": review, "tenant": current_tenant(), "count": count, "overdue": kind == ReminderKind.OVERDUE}
+    values["address"] = f"{outbox.page_url(_ROUTE, review.pk)}?state=open"
+    title = _("Access review overdue: %(title)s") if values["overdue"] else _("Access review: %(title)s")
+    return MessageText(title % {"title": review.title}, render_to_string("reviews/mail.txt", values))
 
 
 def mark_reminders_restored(found_at: datetime) -> int:
     """Treat reminders that are due now as sent, after a restore from a backup."""
-    rows = [
-        Reminder(review=review, user=user, kind=kind, came=str(DeliveryOutcome.uncertain("").state))
-        for review in Review.objects.filter(state=State.RUNNING, listed_at__isnull=False)
-        for user, _count, kind in _due_reminders(review, found_at)
-    ]
-    return len(Reminder.objects.bulk_create(rows, ignore_conflicts=True))
+    running = Review.objects.filter(state=State.RUNNING)
+    due = [each for review in running for each in _due_reminders(review, found_at)]
+    return len(outbox.queue(map(outbox.as_restored, due)))
 
 
+_ROUTE = "reviews:decide"
+MESSAGES = tuple(
+    MessageKind(
+        name=kind.value,
+        route=_ROUTE,
+        may_receive=_may_receive,
+        write=partial(_write, kind),
+        test_text=gettext_lazy("Test from %(tenant)s: reminders of access reviews arrive here."),
+        max_attempts=outbox.ATTEMPTS_IN_A_WEEK,
+    )
+    for kind in ReminderKind
+)
 REMINDERS = Process(
     name="review_reminders",
     rows=due(Review, "remind_at", state=State.RUNNING),

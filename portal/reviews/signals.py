@@ -7,6 +7,7 @@ from portal.base.restore import marking
 from portal.base.ui import nav
 from portal.base.ui.nav import NavEntry
 from portal.domain.events import MirrorKind
+from portal.domain.notifications import outbox
 from portal.domain.sync import freshness
 from portal.reviews import review_worker
 from tenants.roles import Permission
@@ -26,6 +27,8 @@ nav.register(
 )
 review_worker.STEPS.register()
 review_worker.REMINDERS.register()
+for kind in review_worker.MESSAGES:
+    outbox.register(kind)
 marking.register("reminders", review_worker.mark_reminders_restored)
 freshness.register_footer("reviews", MirrorKind.MEMBERS)
 

@@ -262,20 +262,20 @@ _GAUGE_QUERIES = (
         "SELECT working, count(*) FROM hooks_webhook GROUP BY working",
     ),
     GaugeQuery(
-        "portal_mails_waiting", "Mails and posts of alerts that wait for a worker or the next try.", ("kind",),
+        "portal_mails_waiting", "Mails and posts that wait for a worker or the next try.", ("kind",),
         """SELECT 'account', count(*) FROM tenants_accountmail
-        UNION ALL SELECT 'alert', count(*) FROM telling_telling WHERE due_at IS NOT NULL""",
+        UNION ALL SELECT kind, count(*) FROM telling_outgoingmessage WHERE due_at IS NOT NULL GROUP BY kind""",
     ),
     GaugeQuery(
         "portal_mail_oldest_seconds", "Age of the oldest of them.", ("kind",),
         """SELECT 'account', extract(epoch FROM clock_timestamp() - min(written_at)) FROM tenants_accountmail
-        UNION ALL SELECT 'alert', extract(epoch FROM clock_timestamp() - min(made_at)) FROM telling_telling
-        WHERE due_at IS NOT NULL""",
+        UNION ALL SELECT kind, extract(epoch FROM clock_timestamp() - min(created_at)) FROM telling_outgoingmessage
+        WHERE due_at IS NOT NULL GROUP BY kind""",
     ),
     GaugeQuery(
-        "portal_mails_not_sent", "Mails and posts of alerts that were given up or are uncertain, in 24 hours.",
+        "portal_mails_not_sent", "Mails and posts that were given up or are uncertain, in 24 hours.",
         ("state",),
-        """SELECT state, count(*) FROM telling_telling WHERE state IN ('failed', 'uncertain')
+        """SELECT state, count(*) FROM telling_outgoingmessage WHERE state IN ('failed', 'uncertain')
         AND ended_at > clock_timestamp() - interval '24 hours' GROUP BY state""",
     ),
 )  # fmt: skip

@@ -15,14 +15,15 @@ from accessapi import transport
 from portal.domain import events
 from portal.domain.alerts.models import Alert, Watch
 from portal.domain.events import MirrorKind
-from portal.domain.notifications import posting, sending
-from portal.domain.notifications.models import Telling, WebAddress
+from portal.domain.notifications import outbox, posting
+from portal.domain.notifications.models import OutgoingMessage, WebAddress
 from portal.site import env
 from tenants.models import AuditEntry, Staff
 from tenants.scope import tenant_scope
 from tests.support.chat_server import Chat
 from tests.support.log import happened, loaded, record
 from tests.support.members import said
+from tests.support.outbox import send_messages
 
 
 @pytest.fixture
@@ -63,23 +64,22 @@ def happen(place, content="forced_open", device="D2", **said):
 
 def send(place):
     with tenant_scope(place.tenant):
-        for pk in Telling.objects.order_by("pk").values_list("pk", flat=True):
-            sending.send(pk)
+        send_messages()
 
 
 def states(place):
     with tenant_scope(place.tenant):
-        return list(Telling.objects.order_by("pk").values_list("state", flat=True))
+        return list(OutgoingMessage.objects.order_by("pk").values_list("state", flat=True))
 
 
 def kept(place):
     with tenant_scope(place.tenant):
-        return Telling.objects.latest("pk")
+        return OutgoingMessage.objects.latest("pk")
 
 
 def change(place, **values):
     with tenant_scope(place.tenant):
-        Telling.objects.update(**values)
+        OutgoingMessage.objects.update(**values)
 
 
 def add(place, client, url, **more):
@@ -135,7 +135,7 @@ class TestByMail:
         mailbox.refuses = ""
         change(one, not_before=timezone.now())
         send(one)
-        assert (states(one), len(mailbox.mails), kept(one).due_at) == (["told"], 1, None)
+        assert (states(one), len(mailbox.mails), kept(one).due_at) == (["sent"], 1, None)
 
     def test_a_refusal_for_good_is_not_tried_again(self, one, mailbox):
         mailbox.refuses = "550 nobody of this name"
@@ -232,14 +232,14 @@ class TestAWebAddress:
     def test_is_given_up_after_the_last_pause(self, one, chat, manager):
         add(one, manager, chat.url())
         happen(one)
-        tries = len(sending.RETRY_PAUSES) + 1
+        tries = len(outbox.RETRY_PAUSES) + 1
         chat.answers = [(503, {}, b"")] * (tries + 1)
         for _try in range(tries + 1):
             change(one, not_before=timezone.now())
             send(one)
         assert len(chat.posts) == tries
         with tenant_scope(one.tenant):
-            assert Telling.objects.exclude(address=None).get().state == "failed"
+            assert OutgoingMessage.objects.exclude(address=None).get().state == "failed"
 
     def test_shows_nobodys_name(self, one, chat, manager):
         add(one, manager, chat.url(), least="1", shape="card")
@@ -266,7 +266,7 @@ class TestAWebAddress:
             change(one, not_before=timezone.now())
             send(one)
             with tenant_scope(one.tenant):
-                row = Telling.objects.exclude(address=None).get()
+                row = OutgoingMessage.objects.exclude(address=None).get()
             assert (row.state, row.answer) == (state, answer)
         send(one)
         assert len(chat.posts) == 3
@@ -381,9 +381,9 @@ class TestNoWayInto:
         chat.answers = [(200, {}, b"x" * 1_000_000)]
         happen(one)
         send(one)
-        assert self.answer(one) == ("told", "HTTP 200")
+        assert self.answer(one) == ("sent", "HTTP 200")
 
     def answer(self, place):
         with tenant_scope(place.tenant):
-            row = Telling.objects.exclude(address=None).get()
+            row = OutgoingMessage.objects.exclude(address=None).get()
         return row.state, row.answer

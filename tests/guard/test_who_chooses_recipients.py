@@ -10,7 +10,7 @@ from portal.domain import events
 from portal.domain.alerts.models import Watch
 from portal.domain.events import MirrorKind
 from portal.domain.notifications import actions
-from portal.domain.notifications.models import Telling, WebAddress
+from portal.domain.notifications.models import OutgoingMessage, WebAddress
 from tenants.models import AuditEntry, Staff
 from tenants.scope import tenant_scope
 from tests.support.log import happened, loaded, record
@@ -60,7 +60,7 @@ def test_who_is_no_longer_active_is_not_written_down(one):
     rows = happened(one, record(moment, category="suspicious", content="forced_open", device_id="D2"))
     with tenant_scope(one.tenant):
         events.publish(MirrorKind.HISTORIES, one.tenant, histories=rows)
-        assert [each.user for each in Telling.objects.select_related("user")] == [one.owner]
+        assert [each.user for each in OutgoingMessage.objects.select_related("user")] == [one.owner]
 
 
 def test_a_changed_choice_of_recipients_is_written_down(one, manager):

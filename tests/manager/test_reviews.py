@@ -18,7 +18,6 @@ from accessapi.permissions import by_schedule, weekly
 from portal.base.ui.times import local
 from portal.domain.jobs.models import JobState
 from portal.domain.people.models import Member
-from portal.reviews import review_worker
 from portal.reviews.models import Item, Review, Step
 from tenants.models import AuditEntry, Staff
 from tenants.roles import FacilityManager
@@ -177,8 +176,7 @@ def test_who_may_no_longer_decide_gets_no_items_and_no_mail(desk):
         Staff.objects.filter(user=desk.reviewer).update(role="receptionist")
     mail.outbox.clear()
     desk.look_again(review)
-    with desk.scope():
-        review_worker.remind(review.pk)
+    desk.remind(review)
     assert desk.item(review, late).reviewer_id is None
     assert mail.outbox == []
     assert "4 that no assigned reviewer may decide" in said(desk.client.get(desk.link("page", review.pk)))
@@ -335,8 +333,7 @@ def test_a_reviewer_is_told_once_by_mail_without_names_of_members(desk):
     review = desk.start()
     mail.outbox.clear()
     for _time in range(2):
-        with desk.scope():
-            review_worker.remind(review.pk)
+        desk.remind(review)
     [told] = mail.outbox
     assert told.to == [desk.reviewer.email]
     assert "3 rights wait for your decision." in told.body
@@ -349,7 +346,7 @@ def test_a_reviewer_is_reminded_when_it_is_overdue(desk):
     with desk.scope():
         Review.objects.filter(pk=review.pk).update(due_on=timezone.now().date() - timedelta(days=3))
         mail.outbox.clear()
-        review_worker.remind(review.pk)
+    desk.remind(review)
     [told] = mail.outbox
     assert "the due date has passed" in told.body
     assert "Overdue" in said(desk.decider.get(desk.link("decide", review.pk)))

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from portal.domain.intents.models import Intent, State
 from portal.domain.jobs.models import Row, RowState
+from portal.domain.notifications.models import OutgoingMessage
 from portal.domain.people.models import Member
 from portal.reviews.models import Item, Review
 from tests.rights.page import posted
@@ -295,7 +296,7 @@ def test_a_reviewer_is_done_when_the_rest_is_anothers_and_is_not_reminded_of_it(
     assert "You have decided everything that you may decide." in page
     assert "The rest is for another reviewer" in said(desk.client.get(desk.link("mine")))
     with desk.scope():
-        assert not review.reminders.exists()
+        assert not OutgoingMessage.objects.exists()
 
 
 def test_more_rights_take_no_more_questions(desk):

@@ -11,7 +11,6 @@ from django.utils import timezone
 
 from portal.domain.jobs.models import Job, JobState
 from portal.domain.people.models import Member
-from portal.reviews import review_worker
 from portal.reviews.models import Delegation, Item, Review
 from tenants.models import AuditEntry, Staff
 from tests.support.members import said
@@ -363,12 +362,11 @@ def test_reminders_follow_a_changed_due_date(desk):
     def told() -> list[str]:
         mail.outbox.clear()
         for _time in range(2):
-            with desk.scope():
-                review_worker.remind(review.pk)
-        return [each.extra_headers["X-Review"].partition(".")[2] for each in mail.outbox]
+            desk.remind(review)
+        return [each.extra_headers["X-Message"].partition(".")[0] for each in mail.outbox]
 
-    assert told() == ["start"]
-    for days, kinds in ((6, ["week"]), (20, []), (5, ["week"])):
+    assert told() == ["review_start"]
+    for days, kinds in ((6, ["review_week"]), (20, []), (5, ["review_week"])):
         changed(desk, review, days=days)
         assert told() == kinds
     assert (timezone.now().date() + timedelta(days=5)).isoformat() in mail.outbox[0].body

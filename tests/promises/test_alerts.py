@@ -16,7 +16,7 @@ from portal.domain.alerts.models import Alert, AlertRecord, Watch
 from portal.domain.events import MirrorKind
 from portal.domain.history.models import History
 from portal.domain.history.records import insert_records
-from portal.domain.notifications.models import State, Telling, WebAddress
+from portal.domain.notifications.models import OutgoingMessage, State, WebAddress
 from portal.domain.sync import schedule
 from portal.domain.sync.models import MirrorState
 from tenants.models import User
@@ -59,24 +59,24 @@ def forced(device: str, seconds_ago: float = 30, **said: str):
 
 def mails(house: House, user: User) -> Counter[str]:
     """Count how often each notification arrived at a person's address, from the site's mails."""
-    sent = [mail["X-Alert"] for mail in house.mails() if mail["To"] == user.email]
+    sent = [mail["X-Message"] for mail in house.mails() if mail["To"] == user.email]
     return Counter(alert for alert in sent if alert)
 
 
-def tellings(customer: Customer) -> list[Telling]:
+def messages(customer: Customer) -> list[OutgoingMessage]:
     with customer.scope():
-        return list(Telling.objects.order_by("pk"))
+        return list(OutgoingMessage.objects.order_by("pk"))
 
 
 def all_ended(customer: Customer) -> bool:
     with customer.scope():
-        return not Telling.objects.exclude(due_at=None).exists()
+        return not OutgoingMessage.objects.exclude(due_at=None).exists()
 
 
 @contextmanager
 def sender(house: House, **settings: str) -> Iterator[Process]:
     """Yield a worker that sends notifications, with its own mail server or networks, in place of the site's."""
-    process = Process(house.programs(**settings).worker("telling", "sync", 1))
+    process = Process(house.programs(**settings).worker("outbox", "sync", 1))
     process.start()
     try:
         yield process
@@ -85,14 +85,14 @@ def sender(house: House, **settings: str) -> Iterator[Process]:
 
 
 def ring(customer: Customer) -> None:
-    for each in tellings(customer):
-        customer.house.deliver("portal.processes.notifications", customer.tenant.pk, each.pk, queue="sync")
+    for each in messages(customer):
+        customer.house.deliver("portal.processes.outbox", customer.tenant.pk, each.pk, queue="sync")
 
 
 def age(customer: Customer, seconds: int) -> None:
     """Make claims look older, and due, instead of waiting for them."""
     customer.house.sql(
-        "UPDATE telling_telling SET claimed_at = claimed_at - make_interval(secs => %s), due_at = now()"
+        "UPDATE telling_outgoingmessage SET claimed_at = claimed_at - make_interval(secs => %s), due_at = now()"
         " WHERE tenant_id = %s AND due_at IS NOT NULL",
         seconds,
         customer.tenant.pk,
@@ -100,7 +100,7 @@ def age(customer: Customer, seconds: int) -> None:
 
 
 class TestWhoeverIsKilled:
-    def test_between_record_and_alert_and_before_the_telling_is_kept_nothing_is_lost(
+    def test_between_record_and_alert_and_before_the_message_is_kept_nothing_is_lost(
         self, house: House, customer: Customer
     ) -> None:
         schedule.schedule_all(customer.tenant)
@@ -118,7 +118,7 @@ class TestWhoeverIsKilled:
             age_leases(customer)
         until(lambda: len(_alerts(customer)) == 2 and all_ended(customer), saying="both are alerts, told")
         assert [each.times for each in _alerts(customer)] == [1, 1]
-        assert [each.state for each in tellings(customer)] == [State.TOLD, State.TOLD]
+        assert [each.state for each in messages(customer)] == [State.SENT, State.SENT]
         assert list(mails(house, customer.owner).values()) == [1, 1]
 
     def test_before_the_claim_it_is_told_by_the_next_once_however_often_the_bell_rings(
@@ -130,14 +130,14 @@ class TestWhoeverIsKilled:
         for _ in range(5):
             ring(customer)
         until(lambda: all_ended(customer), saying="it is told")
-        assert (tellings(customer)[0].state, sum(mails(house, customer.owner).values())) == (State.TOLD, 1)
+        assert (messages(customer)[0].state, sum(mails(house, customer.owner).values())) == (State.SENT, 1)
 
     @pytest.mark.quick
     def test_between_claim_and_sending_it_is_uncertain_and_not_sent(self, house: House, customer: Customer) -> None:
         with house.quiet(), silent_server() as url, sender(house, EMAIL_URL=url) as worker:
             take_over(customer, forced("D1"))
             ring(customer)
-            until(lambda: tellings(customer)[0].state == State.SENDING, saying="it is claimed")
+            until(lambda: messages(customer)[0].state == State.SENDING, saying="it is claimed")
             worker.kill()
         self.is_uncertain(customer)
         assert not mails(house, customer.owner)
@@ -160,7 +160,7 @@ class TestWhoeverIsKilled:
     def is_uncertain(self, customer: Customer) -> None:
         age(customer, 100)
         until(lambda: all_ended(customer), saying="nobody waits for it any more")
-        assert [each.state for each in tellings(customer)] == [State.UNCERTAIN]
+        assert [each.state for each in messages(customer)] == [State.UNCERTAIN]
         with customer.browser(customer.owner) as browser:
             page = browser.get(customer.url(f"alerts/{_alerts(customer)[0].pk}/")).text
         assert "Uncertain, perhaps sent" in page
@@ -187,14 +187,14 @@ def test_of_many_events_none_is_lost_or_doubled_and_each_alert_is_told_once(
     with customer.scope():
         kept = AlertRecord.objects.filter(kind="forced").values_list("history_id", flat=True)
         assert Counter(kept) == Counter(each.history_id for each in found)
-    alerts, told, arrived = _alerts(customer), tellings(customer), mails(house, customer.owner)
-    sent = {f"{each.alert_id}.{each.pk}" for each in told if each.state == State.TOLD}
+    alerts, told, arrived = _alerts(customer), messages(customer), mails(house, customer.owner)
+    sent = {f"alert.{each.subject}.{each.pk}" for each in told if each.state == State.SENT}
     uncertain = sum(each.state == State.UNCERTAIN for each in told)
     figure("alerts", f"records of {EVENTS} lost or doubled", 0, "0")
-    figure("alerts", f"tellings of {len(alerts)} doubled", sum(arrived.values()) - len(arrived), "0")
-    figure("alerts", f"tellings uncertain after {KILLS} kills", uncertain, "at most 2 a kill")
+    figure("alerts", f"messages of {len(alerts)} doubled", sum(arrived.values()) - len(arrived), "0")
+    figure("alerts", f"messages uncertain after {KILLS} kills", uncertain, "at most 2 a kill")
     assert len(alerts) == DOORS
-    assert Counter(each.alert_id for each in told) == Counter(each.pk for each in alerts)
+    assert Counter(each.subject for each in told) == Counter(each.pk for each in alerts)
     assert set(arrived.values()) <= {1}
     assert sent <= set(arrived)
     assert len(sent) + uncertain == len(told)
@@ -212,7 +212,7 @@ class TestAWebAddress:
             take_over(customer, forced("D1"))
             until(lambda: all_ended(customer), saying="all are refused")
             assert chat.posts == []
-        answers = [(each.state, each.answer) for each in tellings(customer) if each.address_id]
+        answers = [(each.state, each.answer) for each in messages(customer) if each.address_id]
         assert answers == [(State.FAILED, "network refused")] * 3
 
     def test_is_reached_where_the_operator_allows_it_and_leads_nowhere_else(
@@ -229,7 +229,7 @@ class TestAWebAddress:
                 ring(customer)
                 until(lambda: all_ended(customer), saying="it is answered")
             assert [each.path for each in chat.posts] == ["/hook/geheim1234"]
-        answers = [(each.state, each.answer) for each in tellings(customer) if each.address_id]
+        answers = [(each.state, each.answer) for each in messages(customer) if each.address_id]
         assert answers == [(State.FAILED, "HTTP 307")]
 
 
@@ -269,4 +269,4 @@ def _alerts(customer: Customer) -> list[Alert]:
 
 def _waiting(customer: Customer) -> int:
     with customer.scope():
-        return Telling.objects.filter(state=State.WAITING).count()
+        return OutgoingMessage.objects.filter(state=State.WAITING).count()

@@ -21,7 +21,7 @@ from portal.devices.models import Hold
 from portal.domain.alerts.models import Alert
 from portal.domain.intents.models import Intent, State
 from portal.domain.jobs.models import Job, JobState, Row, RowState
-from portal.domain.notifications.models import Telling
+from portal.domain.notifications.models import OutgoingMessage
 from tenants import mails
 from tests.promises.test_bulk_loses_and_doubles_nothing import BULK, at_the_service, mirrored, started
 from tests.support import backups, faults
@@ -71,7 +71,7 @@ def test_nothing_is_sent_a_second_time_and_what_is_not_known_is_uncertain(
         uncertain = Counter(rows(customer, guests)) + Counter(rows(customer, members))
         with customer.scope():
             assert Hold.objects.get().due_at is None
-            assert Telling.objects.get().answer == "restored"
+            assert OutgoingMessage.objects.get().answer == "restored"
         with customer.browser("owner") as browser:
             assert "Automatic work is paused." in gist(browser.get(customer.url("")), 100_000)
             assert "would be locked again" in gist(browser.get(customer.url("restore/")), 100_000)
@@ -94,7 +94,7 @@ def in_the_middle(house: House, customer: Customer, stage: Stage, folder: Path) 
         Hold.objects.create(state=Hold.State.STANDING, **facts)
         owner = customer.staff("owner")
         alert = Alert.objects.create(kind="forced", subject="door:x", severity=3, weight=3, began_at=ends, last_at=ends)
-        Telling.objects.create(user=owner, alert=alert)
+        OutgoingMessage.objects.create(kind="alert", subject=alert.pk, user=owner)
         mails.queue(to=owner, kind=mails.RESET_LINK, values={"address": "https://portal.example.com/reset/"})
     name = urlsplit(house.database_url).path.lstrip("/")
     file = backups.dump(backups.address("DATABASE_BACKUP_URL", name), folder)

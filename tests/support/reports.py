@@ -16,6 +16,7 @@ from portal.reports.access_reports import doors_into
 from portal.reports.models import Every, Report, Schedule
 from tests.support.areas import AreasDesk
 from tests.support.members import said
+from tests.support.outbox import send_messages
 
 
 class ReportsDesk(AreasDesk):
@@ -78,11 +79,17 @@ class ReportsDesk(AreasDesk):
         with self.scope():
             return Schedule.objects.latest("pk")
 
+    def run(self, schedule):
+        """Do the step of a schedule, and send its mails."""
+        with self.scope():
+            report_worker.run_schedule(schedule.pk)
+            send_messages()
+
     def monday(self, schedule, weeks=1):
         """Move the schedule's creation back by so many weeks, and do the workers' steps that are due."""
         with self.scope():
             Schedule.objects.filter(pk=schedule.pk).update(made_at=timezone.now() - timedelta(weeks=weeks + 1))
             for _turn in range(2):
-                report_worker.run_schedule(schedule.pk)
+                self.run(schedule)
                 for report in Report.objects.filter(schedule=schedule, due_at__isnull=False):
                     report_worker.create_report(report.pk)

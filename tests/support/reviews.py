@@ -16,6 +16,7 @@ from portal.reviews import review_worker
 from portal.reviews.models import Item, Review
 from tests.support.areas import AreasDesk
 from tests.support.members import said
+from tests.support.outbox import send_messages
 
 NOTHING = {"default_mode": "deny_all"}
 
@@ -61,6 +62,12 @@ class ReviewsDesk(AreasDesk):
         with self.scope():
             review_worker.run_steps(pk)
             return Review.objects.get(pk=pk)
+
+    def remind(self, review: Review) -> None:
+        """Do the reminders' step, and send its mails."""
+        with self.scope():
+            review_worker.remind(review.pk)
+            send_messages()
 
     def look_again(self, review: Review) -> Review:
         """Make the review's next check due, and do it."""

@@ -25,9 +25,9 @@ from portal.domain.intents import sending as intent_sending
 from portal.domain.intents.models import Intent, Reason, State
 from portal.domain.intents.recording import Command
 from portal.domain.jobs.models import Action, Halt, Job, JobState, Row, RowState
-from portal.domain.notifications import sending as notification_sending
+from portal.domain.notifications import alert_messages
+from portal.domain.notifications.models import OutgoingMessage, WebAddress
 from portal.domain.notifications.models import State as Sent
-from portal.domain.notifications.models import Telling, WebAddress
 from portal.domain.sync.models import MirrorState
 from portal.domain.visits.models import Visit
 from stack.processes import free_port
@@ -239,13 +239,13 @@ class TestMarks:
     def test_no_mail_is_sent_a_second_time(self, place: Place) -> None:
         with scope(place):
             address = WebAddress.objects.create(name="x", url="https://x", secret="s", language="en")
-            Telling.objects.create(address=address)
+            OutgoingMessage.objects.create(kind="alert", address=address)
         mails.queue(to=place.owner, kind=mails.RESET_LINK, values={"address": "https://x"})
         restore()
         marking.mark_all_tenants()
         with scope(place):
-            telling = Telling.objects.get()
-        assert (telling.state, telling.due_at, telling.answer) == (Sent.UNCERTAIN, None, "restored")
+            message = OutgoingMessage.objects.get()
+        assert (message.state, message.due_at, message.answer) == (Sent.UNCERTAIN, None, "restored")
         assert {mail.kind for mail in AccountMail.objects.all()} == {marking.MAIL_KIND}
 
     def test_an_alert_that_began_before_is_not_told_again_and_a_new_one_is(self, place: Place) -> None:
@@ -257,8 +257,8 @@ class TestMarks:
                 at = database_now() + timedelta(hours=hours)
                 facts = {"severity": Severity.ALARM, "weight": 3, "began_at": at, "last_at": at}
                 alert = Alert.objects.create(kind="forced", subject=f"door:{hours}", **facts)
-                notification_sending.on_new_alerts([alert])
-                states = Telling.objects.filter(alert=alert).values_list("state", flat=True)
+                alert_messages.on_new_alerts([alert])
+                states = OutgoingMessage.objects.filter(subject=alert.pk).values_list("state", flat=True)
                 assert set(states) == {expected}
 
     def test_everything_is_read_again_and_everyone_signs_in_again(self, place: Place) -> None:

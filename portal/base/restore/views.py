@@ -24,9 +24,9 @@ _MARKED: dict[str, Callable[[int], str]] = {
         "%(n)d jobs were stopped. Their open rows are uncertain.",
         n,
     ),
-    "alerts": lambda n: ngettext(
-        "%(n)d alert message was not sent. It may have been sent before.",
-        "%(n)d alert messages were not sent. They may have been sent before.",
+    "messages": lambda n: ngettext(
+        "%(n)d message was not sent. It may have been sent before.",
+        "%(n)d messages were not sent. They may have been sent before.",
         n,
     ),
     "reports": lambda n: ngettext(

@@ -1,1 +1,1 @@
-"""Notifications of alerts to people and web addresses, each sent once."""
+"""Messages to people and web addresses, each sent once; mails to accounts; who is notified of alerts."""

@@ -11,7 +11,7 @@ from django.db.models import F, QuerySet
 from portal.base.timers import timer_registry
 from portal.base.timers.clock import ClockTime
 from portal.domain.history.partitions import RETENTION
-from portal.domain.notifications import mailing, sending
+from portal.domain.notifications import mailing, outbox
 from portal.domain.notifications.mailing import DeliveryOutcome
 from portal.domain.notifications.models import State
 from tenants import mails
@@ -20,7 +20,7 @@ from tenants.models import AccountEvent, AccountMail
 log = structlog.get_logger(__name__)
 
 # The pauses of alerts without the last one: hours later, a link or warning is of no use.
-RETRY_PAUSES = sending.RETRY_PAUSES[:-1]
+RETRY_PAUSES = outbox.RETRY_PAUSES[:-1]
 
 
 def due_mails() -> QuerySet[AccountMail]:
@@ -52,7 +52,7 @@ def _claim() -> AccountMail | None:
         if mail is not None:
             now = ClockTime()
             AccountMail.objects.filter(pk=mail.pk).update(
-                claimed_at=now, due_at=now + sending.LEASE, attempts=F("attempts") + 1
+                claimed_at=now, due_at=now + outbox.LEASE, attempts=F("attempts") + 1
             )
     return mail
 
@@ -74,7 +74,7 @@ def _save_outcome(mail: AccountMail, outcome: DeliveryOutcome) -> bool:
         row.update(claimed_at=None, due_at=ClockTime() + RETRY_PAUSES[mail.attempts])
         return False
     row.delete()
-    if outcome.state != State.TOLD:
+    if outcome.state != State.SENT:
         said = {"kind": mail.kind, "user_id": mail.user_id, "answer": outcome.answer}
         log.warning("account_mail_not_sent", state=str(outcome.state), **said)
     return not again

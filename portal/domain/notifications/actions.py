@@ -16,8 +16,9 @@ from portal.base.ui.value_words import join_values
 from portal.domain.alerts.kinds import AlertKind
 from portal.domain.alerts.rules import Hours
 from portal.domain.intents.recording import Requester
-from portal.domain.notifications.models import Audience, Telling, WebAddress, Wish
-from portal.domain.notifications.sending import notify_worker_after_commit
+from portal.domain.notifications import outbox
+from portal.domain.notifications.alert_messages import ALERT
+from portal.domain.notifications.models import Audience, OutgoingMessage, WebAddress, Wish
 from portal.domain.safety import changing
 from portal.domain.safety.changing import ChangeResult
 from portal.domain.safety.rules import SafetyRule, SettingValues
@@ -183,7 +184,7 @@ def renew_secret(*, address: WebAddress, by: Requester) -> WebAddress:
 
 
 def remove_address(*, address: WebAddress, by: Requester) -> ChangeResult:
-    """Remove an address with the notifications that were sent to it. Raises NotChanged."""
+    """Remove an address with the messages that were sent to it. Raises NotChanged."""
     return changing.change(ADDRESS, {"is_kept": False}, by=by, subject=str(address.pk))
 
 
@@ -192,11 +193,11 @@ class TooManyTests(ValueError):
 
 
 def send_test(*, address: WebAddress, by: Requester) -> None:
-    """Send a test notification to an address. Raises TooManyTests."""
+    """Send a test message to an address. Raises TooManyTests."""
     if not SignInLimit(f"alert-test:{by.tenant.pk}", MAX_TESTS, TEST_SECONDS).count_one():
         raise TooManyTests
     with transaction.atomic():
-        notify_worker_after_commit([Telling.objects.create(address=address)])
+        outbox.queue([OutgoingMessage(kind=ALERT.name, address=address)])
         audit_change(address, by, "alert_address.test")
 
 

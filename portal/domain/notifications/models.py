@@ -1,19 +1,21 @@
-"""People's notification settings, the tenant's web addresses, and each notification of an alert."""
+"""People's notification settings, the tenant's web addresses, and messages to both."""
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
+from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
 
-from portal.domain.alerts.models import Alert, Severity
+from portal.domain.alerts.models import Severity
 from tenants.models import TenantModel
 from tenants.vault import EncryptedText
 
 NAME_MAX = 60
-# The answer of notifications that may have been sent before the data was restored from a backup.
+# The answer of messages to people who may no longer receive them.
+NO_PERMISSION = "no permission"
+# The answer of messages that may have been sent before the data was restored from a backup.
 RESTORED = "restored"
 
 
@@ -73,27 +75,30 @@ class WebAddress(TenantModel):
 
 
 class State(models.TextChoices):
-    """The state of a notification."""
+    """The state of a message."""
 
-    WAITING = "waiting", pgettext_lazy("telling", "Waiting")
-    SENDING = "sending", pgettext_lazy("telling", "Sending")
-    TOLD = "told", pgettext_lazy("telling", "Sent")
-    UNCERTAIN = "uncertain", pgettext_lazy("telling", "Uncertain, perhaps sent")
-    FAILED = "failed", pgettext_lazy("telling", "Not sent")
+    WAITING = "waiting", pgettext_lazy("message", "Waiting")
+    SENDING = "sending", pgettext_lazy("message", "Sending")
+    SENT = "sent", pgettext_lazy("message", "Sent")
+    UNCERTAIN = "uncertain", pgettext_lazy("message", "Uncertain, perhaps sent")
+    FAILED = "failed", pgettext_lazy("message", "Not sent")
 
 
-class Telling(TenantModel):
-    """One alert sent to one person by e-mail, or to one web address, at most once. Without an alert it is a test.
+class OutgoingMessage(TenantModel):
+    """A message to one person by e-mail, or to one web address, sent at most once (decision 93).
 
-    `not_before` is the time of the next try, `due_at` when a timer checks it again (null: never). If a try began at
-    `claimed_at` and did not end in time, the result is uncertain, and it is not sent again (decision 67).
+    `kind` is the sender's (`outbox.MessageKind`), `subject` the ID of the row that it is about. No recipient gets
+    two messages of a kind about the same row. Without a subject it is a test. `not_before` is the time of the next try,
+    `due_at` when a timer checks it again (null: never). If a try began at `claimed_at` and did not end in time, the
+    result is uncertain, and it is not sent again.
     """
 
-    alert = models.ForeignKey(Alert, null=True, on_delete=models.CASCADE, related_name="tellings")
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.CASCADE, related_name="+")
-    address = models.ForeignKey(WebAddress, null=True, on_delete=models.CASCADE, related_name="tellings")
+    kind = models.CharField(max_length=20)
+    subject = models.BigIntegerField(null=True)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    address = models.ForeignKey(WebAddress, null=True, on_delete=models.CASCADE, related_name="messages")
     state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
-    made_at = models.DateTimeField(db_default=Now())
+    created_at = models.DateTimeField(db_default=Now())
     not_before = models.DateTimeField(db_default=Now())
     due_at = models.DateTimeField(null=True, db_default=Now())
     claimed_at = models.DateTimeField(null=True)
@@ -103,14 +108,29 @@ class Telling(TenantModel):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["alert", "user"], name="telling_each_person_once"),
-            models.UniqueConstraint(fields=["alert", "address"], name="telling_each_address_once"),
+            models.UniqueConstraint(fields=["tenant", "kind", "subject", "user"], name="telling_each_person_once"),
+            models.UniqueConstraint(fields=["tenant", "kind", "subject", "address"], name="telling_each_address_once"),
             models.CheckConstraint(condition=Q(user=None) ^ Q(address=None), name="telling_has_one_recipient"),
         ]
         indexes = [
-            models.Index(fields=["due_at"], name="telling_telling_due", condition=Q(due_at__isnull=False)),
+            models.Index(fields=["due_at"], name="telling_message_due", condition=Q(due_at__isnull=False)),
             models.Index(fields=["ended_at"], name="telling_not_sent", condition=Q(state__in=["failed", "uncertain"])),
         ]
 
     def __str__(self) -> str:
         return f"#{self.pk}: {self.state}"
+
+    @property
+    def state_text(self) -> str:
+        """Return the state in words."""
+        return gettext("Not sent: no permission") if self.answer == NO_PERMISSION else str(self.get_state_display())
+
+    @property
+    def detail(self) -> str:
+        """Return the answer of the recipient's server, or another reason that the words of the state do not have."""
+        return "" if self.answer == NO_PERMISSION else self.answer
+
+    @property
+    def is_problem(self) -> bool:
+        """Return True if the message did not arrive, or perhaps not."""
+        return self.state in {State.FAILED, State.UNCERTAIN}

@@ -1,4 +1,4 @@
-"""Post an alert as signed JSON to a web address of the tenant, once, to exactly the IP address that was checked.
+"""Post a message as signed JSON to a web address of the tenant, once, to exactly the IP address that was checked.
 
 It goes to HTTPS in public networks, and to networks that the operator allows. A person who enters an address must not
 reach systems that only the portal can reach, or scan others' ports.
@@ -15,16 +15,12 @@ from urllib.parse import urlsplit
 
 import httpx2
 from django.conf import settings
-from django.utils.translation import gettext as _
-from django.utils.translation import override
 
 from accessapi.errors import NotSent, OutcomeUnknown
 from accessapi.transport import ConnectionPool, ServiceTransport
 from portal.base.timers.clock import database_now
-from portal.domain.alerts.models import Severity
-from portal.domain.alerts.words import AlertTexts
-from portal.domain.notifications.mailing import DeliveryOutcome, alert_url
-from portal.domain.notifications.models import Telling, WebAddress
+from portal.domain.notifications.mailing import DeliveryOutcome
+from portal.domain.notifications.models import OutgoingMessage, WebAddress
 from tenants.models import current_tenant
 
 IpAddress = IPv4Address | IPv6Address
@@ -94,13 +90,10 @@ SIGNATURE = "X-Alert-Signature"
 _READ_SECONDS, _ANSWER_SECONDS, _ANSWER_MAX = 5.0, 10.0, 64 * 1024
 
 
-def post(telling: Telling) -> DeliveryOutcome:
-    """Post a notification to its web address. Redirects are not followed, and only the status of the answer counts."""
-    address = telling.address
-    if address is None:
-        raise ValueError("this telling is none to a web address")
+def post(address: WebAddress, text: str, message: OutgoingMessage) -> DeliveryOutcome:
+    """Post a message's text to a web address. Redirects are not followed, and only the status of the answer counts."""
     try:
-        status = _post_body(address, _body(telling, address), telling)
+        status = _post_body(address, _body(address, text), message)
     except NetworkRefused:
         return DeliveryOutcome.failed("network refused")
     except HostNotFound:
@@ -128,17 +121,17 @@ def sign(secret: str, at: int, body: bytes) -> str:
     return f"t={at},v1={digest}"
 
 
-def _post_body(address: WebAddress, body: bytes, telling: Telling) -> int:
+def _post_body(address: WebAddress, body: bytes, message: OutgoingMessage) -> int:
     """Post the body and return the status of the answer. Each try uses the next of the name's IP addresses."""
     parts = urlsplit(address.url)
     found = resolve_host(parts.hostname or "", parts.port or 443)
-    pool = ConnectionPool(max_idle=0, address=found[telling.attempts % len(found)])
+    pool = ConnectionPool(max_idle=0, address=found[message.attempts % len(found)])
     at = int(database_now().timestamp())
     headers = {
         "Content-Type": "application/json; charset=utf-8",
         "Accept-Encoding": "identity",
         "User-Agent": "access-portal",
-        "X-Alert-Delivery": str(telling.pk),
+        "X-Alert-Delivery": str(message.pk),
         SIGNATURE: sign(address.secret, at, body),
     }
     try:
@@ -150,9 +143,7 @@ def _post_body(address: WebAddress, body: bytes, telling: Telling) -> int:
         pool.close()
 
 
-def _body(telling: Telling, address: WebAddress) -> bytes:
-    with override(address.language):
-        text = _text(telling)
+def _body(address: WebAddress, text: str) -> bytes:
     card = {"type": "AdaptiveCard", "version": "1.2", "body": [{"type": "TextBlock", "text": text, "wrap": True}]}
     kind = "application/vnd.microsoft.card.adaptive"
     shapes: dict[str, dict[str, Any]] = {
@@ -161,15 +152,6 @@ def _body(telling: Telling, address: WebAddress) -> bytes:
         WebAddress.Shape.LINE_WORKS: {"title": current_tenant().name, "body": {"text": text}},
     }
     return json.dumps(shapes[address.shape], ensure_ascii=False).encode()
-
-
-def _text(telling: Telling) -> str:
-    """Return the text of an alert without people's names, because the readers at a web address are unknown."""
-    tenant, alert = current_tenant(), telling.alert
-    if alert is None:
-        return _("Test from %(tenant)s: alerts arrive here.") % {"tenant": tenant.name}
-    words, severity = AlertTexts(None, {}), Severity(alert.severity).label
-    return f"[{tenant.name}] {severity}: {words.sentence(alert)}\n{alert_url(tenant, alert)}"
 
 
 def _is_success(status: int | None) -> bool:

@@ -6,16 +6,17 @@ from portal.base.restore import marking
 from portal.base.timers import rounds, timer_registry
 from portal.base.timers.clock import scaled_seconds
 from portal.domain.alerts import detection
-from portal.domain.notifications import account_mails, sending
+from portal.domain.notifications import account_mails, alert_messages, outbox
 from portal.domain.notifications.actions import ADDRESS, RECIPIENTS
 from portal.domain.safety import rules
 from tenants.sentences import register_sentences
 
 rules.register(RECIPIENTS)
 rules.register(ADDRESS)
-marking.register("alerts", sending.mark_restored)
-detection.subscribe_to_new_alerts(sending.on_new_alerts)
-sending.NOTIFICATIONS.register()
+marking.register("messages", outbox.mark_restored)
+outbox.register(alert_messages.ALERT)
+outbox.OUTBOX.register()
+detection.subscribe_to_new_alerts(alert_messages.on_new_alerts)
 timer_registry.register(
     "account_mails",
     account_mails.send_due,
