@@ -23,6 +23,7 @@ from django_htmx.middleware import HtmxDetails
 
 from tenants import interrupted_requests, roles
 from tenants.audit import AuditAuthor
+from tenants import interrupted_requests, pending_commands, roles
 from tenants.duplicate_posts import respond_once
 from tenants.models import Staff, SupportSession, Tenant, User
 from tenants.pending_commands import PendingCommand
@@ -188,8 +189,8 @@ def tenant_view(
     `methods`: GET includes HEAD. `write_permission`: for writes, if reading needs less. `proof`: instead of the proof
     of identity that `roles.REQUIREMENTS` has for the permission of a POST, or that a file (`is_file`) requires.
     `secret_fields`: typed values that are not shown again. `redraw_values`: the values with which a POST only draws the
-    page again; empty ones are left out. `find_command(request, **rest)` returns the command that is carried out after
-    the proof; any other POST is not repeated.
+    page again; empty ones are left out. `find_command(request, **rest)` returns the command whose POST is repeated
+    after the proof; no other POST is.
     """
     allowed = {method.upper() for method in methods}
     writes = write_permission or permission
@@ -259,6 +260,7 @@ class _ViewRule:
             if self.redraw_values and (typed := interrupted_requests.typed_values(request)):
                 access.check(self.writes)
                 _restore_post(request, typed, self.redraw_values)
+            pending_commands.warn_if_nothing_sent(request)
             return _render_in_scope(respond_once(request, lambda: view(request, **rest)), access.tenant)
         except ProofRequired:
             return _ask_for_proof(request, access, file=True)

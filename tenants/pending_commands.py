@@ -1,12 +1,13 @@
 """Save a command until its person has confirmed their identity, then carry it out once.
 
-The command is stored in the person's session, encrypted for person, session and tenant. It belongs to one confirmation
-page, whose `next` holds its token. After another confirmation, or too late, nothing is carried out. Permissions, second
-factor and proof are checked again, as for any request.
+The posted form is stored in the person's session, signed for person and session. It belongs to one confirmation page,
+whose `next` holds its token. After another confirmation, or too late, nothing is carried out. Otherwise its view is
+called again, so permissions, second factor and proof are checked as for any request.
 """
 
 from __future__ import annotations
 
+import copy
 import secrets
 import time
 from dataclasses import dataclass
@@ -15,35 +16,36 @@ from urllib.parse import urlencode
 
 from allauth.account.internal.flows.reauthentication import STATE_SESSION_KEY
 from allauth.account.utils import get_next_redirect_url
+from django.contrib import messages
 from django.core import signing
-from django.http import HttpRequest
+from django.http import HttpRequest, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
-from django.utils.module_loading import import_string
+from django.urls import ResolverMatch, resolve
+from django.utils.datastructures import MultiValueDict
+from django.utils.translation import gettext as _
 
 TOKEN_PARAMETER = "asked"  # noqa: S105 - a parameter's name
 RETAIN_SECONDS = 300
-_SALT = "tenants.pending_commands"
+_SALT, _CONFIRMING = "tenants.pending_commands", "_confirming_request"
 
 
 @dataclass(frozen=True)
 class PendingCommand:
-    """A command to carry out.
+    """A posted form to carry out after the confirmation.
 
-    `title` heads the confirmation page. `page` is where it was requested and where its outcome is shown. `handler` is
-    the dotted name of the function that carries it out, called as handler(request, values).
+    `title` heads the confirmation page. `page` is where it was requested, and where its outcome is shown.
     """
 
     title: str
     page: str
-    handler: str
-    values: dict[str, str]
 
 
 def save(request: HttpRequest, command: PendingCommand) -> str:
-    """Save a command in the session, replacing any other. Return the address to return to."""
+    """Save the posted form in the session, replacing any other. Return the address to return to."""
     back = f"{command.page}?{urlencode({TOKEN_PARAMETER: secrets.token_urlsafe(18)})}"
-    sealed = signing.dumps([_owner_of(request), back, command.handler, command.values], salt=_SALT)
+    form = {name: values for name, values in request.POST.lists() if name != "csrfmiddlewaretoken"}
+    sealed = signing.dumps([_owner_of(request), back, request.path, form], salt=_SALT)
     state = {"title": command.title, "page": command.page, "back": back, "at": time.time(), "sealed": sealed}
     request.session[STATE_SESSION_KEY] = {"callback": f"{__name__}.resume", "state": state}
     return back
@@ -70,13 +72,44 @@ def resume(request: HttpRequest, state: dict[str, Any]) -> HttpResponseBase:
     if not _belongs_to_page(request, state):
         return redirect(get_next_redirect_url(request) or "/")
     try:
-        whose, back, through, values = signing.loads(state["sealed"], salt=_SALT, max_age=RETAIN_SECONDS)
+        whose, back, path, form = signing.loads(state["sealed"], salt=_SALT, max_age=RETAIN_SECONDS)
     except signing.BadSignature:
         return redirect(state["back"])
     if whose != _owner_of(request) or back != state["back"]:
         return redirect("/")
-    response: HttpResponseBase = import_string(through)(request, values)
+    match = resolve(path)
+    response: HttpResponseBase = match.func(_repeat_post(request, match, path, form), *match.args, **match.kwargs)
     return response
+
+
+def confirming_request(request: HttpRequest) -> HttpRequest | None:
+    """Return the request that confirmed this command; None for a form that was sent directly."""
+    found: HttpRequest | None = vars(request).get(_CONFIRMING)
+    return found
+
+
+def warn_if_nothing_sent(request: HttpRequest) -> None:
+    """Show a message on a page to which a confirmation returned without carrying out its command."""
+    if TOKEN_PARAMETER in request.GET and not getattr(request, "htmx", False):
+        messages.info(request, _("Nothing was sent by this confirmation. Check the latest commands, then try again."))
+
+
+def _repeat_post(request: HttpRequest, match: ResolverMatch, path: str, form: dict[str, list[str]]) -> HttpRequest:
+    """Return the POST of the saved form, by the person and in the session of the confirming request."""
+    repeated = copy.copy(request)
+    vars(repeated).update(
+        {
+            "path": path,
+            "path_info": path,
+            "resolver_match": match,
+            "META": {**request.META, "PATH_INFO": path, "QUERY_STRING": ""},
+            "GET": QueryDict(),
+            "_files": MultiValueDict(),
+            "_post": QueryDict(urlencode(form, doseq=True)),
+            _CONFIRMING: request,
+        }
+    )
+    return repeated
 
 
 def _owner_of(request: HttpRequest) -> list[Any]:

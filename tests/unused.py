@@ -90,7 +90,7 @@ def _said_by_templates() -> Iterator[str]:
 
 def _said_by_strings(folders: tuple[str, ...]) -> Iterator[str]:
     """Yield the last part of paths in strings: `"portal.base.timers.worker:PatientConsumer"`,
-    f"{__name__}.carry_through".
+    f"{__name__}.resume".
     """
     for folder in folders:
         for path in sorted((ROOT / folder).rglob("*.py")):

@@ -6,7 +6,6 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -17,15 +16,13 @@ from portal.devices.actions import DoorCommand
 from portal.devices.lists import DoorList
 from portal.domain.budget.priorities import Priority
 from portal.domain.history.lists import RecentRecords
-from portal.domain.intents import nonces
-from portal.domain.intents.form_handling import ErrorsAsMessages, address_of, submit_once
+from portal.domain.intents.form_handling import command_to_confirm, submit_command
 from portal.domain.intents.models import Intent
-from portal.domain.intents.nonces import Nonce, NotSubmitted
+from portal.domain.intents.nonces import Nonce
 from portal.domain.intents.recording import Requester
 from portal.domain.places.models import PassController
 from portal.domain.places.queries import areas_by_door, get_door
 from portal.domain.sync import single_reads
-from tenants import interrupted_requests, pending_commands
 from tenants.access import TenantRequest, tenant_view
 from tenants.connections.service_clients import current_connection
 from tenants.pending_commands import PendingCommand
@@ -74,8 +71,6 @@ def door(request: TenantRequest, device_id: str) -> HttpResponse:
         return live_updates.unchanged_response()
     if live_updates.is_poll(request):
         return render(request, "devices/now.html", context | {"fresh": True})
-    if pending_commands.TOKEN_PARAMETER in request.GET:  # the confirmation returned without sending a command
-        messages.info(request, _("Nothing was sent by this confirmation. Check the latest commands, then try again."))
     connection = current_connection()
     context |= {
         "areas": areas_by_door().get(device_id, []),
@@ -107,46 +102,12 @@ def status(request: TenantRequest, device_id: str) -> HttpResponse:
     return response
 
 
-def carried_command(request: TenantRequest, device_id: str) -> PendingCommand | None:
-    """Return the command of a posted form, to be sent after confirmation; None for an invalid form."""
+def pending_command(request: TenantRequest, device_id: str) -> PendingCommand | None:
+    """Return the posted command, to be confirmed and sent; None for an invalid form."""
     wanted, door = request.POST.get("control", ""), get_door(device_id)
-    try:
-        nonce = nonces.check_nonce(request)
-    except nonces.BadNonce:
-        return None
     if wanted not in DoorCommand.values:
         return None
-    end = {name: request.POST.get(name, "") for name in ("end", "moment")} if wanted == DoorCommand.HOLD else {}
-    slug = request.tenant.slug
-    return PendingCommand(
-        title=DoorCommand(wanted).title_for(door),
-        page=reverse("devices:door", args=[slug, device_id]),
-        handler=f"{__name__}.carry_through",
-        values={"tenant": slug, "device_id": device_id, "control": wanted, "nonce": nonce.value, **end},
-    )
-
-
-def carry_through(request: TenantRequest, values: dict[str, str]) -> HttpResponseBase:
-    """Send the command within 15 seconds of the confirming click. The same person requested it before."""
-    nonce = Nonce(values["nonce"], nonces.clicked_at(request))
-    end = {name: values[name] for name in ("end", "moment") if name in values}
-    control = DoorCommand(values["control"])
-    return _send_carried(
-        request, values["tenant"], device_id=values["device_id"], control=control, nonce=nonce, end=end
-    )
-
-
-@tenant_view(Permission.DOORS_OPERATE, methods=["POST"])
-def _send_carried(
-    request: TenantRequest, device_id: str, control: DoorCommand, nonce: Nonce, end: Mapping[str, str]
-) -> HttpResponseBase:
-    page = reverse("devices:door", args=[request.tenant.slug, device_id])
-    try:
-        intent = _send_command(get_door(device_id), control, end, by=Requester.from_request(request), nonce=nonce)
-    except NotSubmitted as reason:
-        messages.error(request, str(reason))
-        return redirect(page)
-    return redirect(address_of(page, intent))
+    return command_to_confirm(request, DoorCommand(wanted).title_for(door), _page_of(request, door))
 
 
 def _send_command(
@@ -157,19 +118,19 @@ def _send_command(
     return actions.send_command(door=door, command=control, by=by, nonce=nonce, until=until)
 
 
-@tenant_view(Permission.DOORS_OPERATE, methods=["POST"], find_command=carried_command)
+@tenant_view(Permission.DOORS_OPERATE, methods=["POST"], find_command=pending_command)
 def command(request: TenantRequest, device_id: str) -> HttpResponse:
-    found, page = get_door(device_id), reverse("devices:door", args=[request.tenant.slug, device_id])
-    wanted = request.POST.get("control", "")
+    door, wanted = get_door(device_id), request.POST.get("control", "")
+    page = _page_of(request, door)
     if wanted not in DoorCommand.values:
         messages.error(request, _("This command is not available. Nothing was sent."))
         return redirect(page)
-    intent = submit_once(
-        request, ErrorsAsMessages(request), partial(_send_command, found, DoorCommand(wanted), request.POST)
-    )
-    if intent is not None:
-        return redirect(address_of(page, intent))
-    return interrupted_requests.return_to_form(request, page) if wanted == DoorCommand.HOLD else redirect(page)
+    act = partial(_send_command, door, DoorCommand(wanted), request.POST)
+    return submit_command(request, act, page, keeps_values=wanted == DoorCommand.HOLD)
+
+
+def _page_of(request: TenantRequest, door: PassController) -> str:
+    return reverse("devices:door", args=[request.tenant.slug, door.device_id])
 
 
 def _live_context(request: TenantRequest, door: PassController) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
-from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
@@ -26,10 +25,8 @@ from portal.domain.cameras import pictures, playback, refreshing, tiles, usage
 from portal.domain.cameras.models import Camera, Picture, Viewing
 from portal.domain.cameras.playback import allow_media, continue_viewing, seconds_left, start_viewing, viewing_of
 from portal.domain.cameras.tiles import latest_pictures
-from portal.domain.intents import nonces
-from portal.domain.intents.form_handling import ErrorsAsMessages, address_of, submit_once
+from portal.domain.intents.form_handling import command_to_confirm, submit_command
 from portal.domain.intents.models import Intent
-from portal.domain.intents.nonces import Nonce, NotSubmitted
 from portal.domain.intents.recording import Requester
 from portal.domain.places.models import PassController
 from portal.domain.visits.models import Visit
@@ -130,51 +127,20 @@ def pending_command(request: TenantRequest, camera_id: str, device_id: str) -> P
     """Return the posted command, to be confirmed and sent; None for an invalid form."""
     camera = camera_or_404(camera_id)
     door = door_or_404(camera, device_id)
-    try:
-        nonce = nonces.check_nonce(request)
-    except nonces.BadNonce:
-        return None
-    there = {"tenant": request.tenant.slug, "camera_id": camera_id, "device_id": device_id}
-    return PendingCommand(
-        title=DoorCommand.UNLOCK.title_for(door),
-        page=page_of(request, camera),
-        handler=f"{__name__}.carry_through",
-        values=there | {"nonce": nonce.value},
-    )
-
-
-def carry_through(request: TenantRequest, values: dict[str, str]) -> HttpResponseBase:
-    """Send the command within 15 seconds of the confirming click. The person must be the one who requested it."""
-    nonce = Nonce(values["nonce"], nonces.clicked_at(request))
-    there = {name: values[name] for name in ("camera_id", "device_id")}
-    return _submit_confirmed(request, values["tenant"], nonce=nonce, **there)
-
-
-@tenant_view(Permission.INTERCOM, methods=["POST"])
-def _submit_confirmed(request: TenantRequest, camera_id: str, device_id: str, nonce: Nonce) -> HttpResponseBase:
-    camera = camera_or_404(camera_id)
-    page = page_of(request, camera)
-    try:
-        intent = _unlock(door_or_404(camera, device_id), by=Requester.from_request(request), nonce=nonce)
-    except NotSubmitted as reason:
-        messages.error(request, str(reason))
-        return redirect(page)
-    return redirect(address_of(page, intent))
-
-
-def _unlock(door: PassController, *, by: Requester, nonce: Nonce) -> Intent:
-    return actions.send_command(
-        door=door, command=DoorCommand.UNLOCK, by=by, nonce=nonce, permission=Permission.INTERCOM
-    )
+    return command_to_confirm(request, DoorCommand.UNLOCK.title_for(door), page_of(request, camera))
 
 
 @tenant_view(Permission.INTERCOM, methods=["POST"], find_command=pending_command)
 def unlock(request: TenantRequest, camera_id: str, device_id: str) -> HttpResponseBase:
     """Unlock a door in the view of an intercom's camera."""
     camera = camera_or_404(camera_id)
-    page = page_of(request, camera)
-    intent = submit_once(request, ErrorsAsMessages(request), partial(_unlock, door_or_404(camera, device_id)))
-    return redirect(page if intent is None else address_of(page, intent))
+    act = partial(
+        actions.send_command,
+        door=door_or_404(camera, device_id),
+        command=DoorCommand.UNLOCK,
+        permission=Permission.INTERCOM,
+    )
+    return submit_command(request, act, page_of(request, camera))
 
 
 # How early guests are shown, and how many guests and commands are shown.

@@ -21,8 +21,8 @@ class KeyCommand(TextChoices):
     UNLOCK = "unlock", pgettext_lazy("key", "Release")
     LOCK = "lock", pgettext_lazy("key", "Lock")
 
-    def describe(self, box: object, numbers: Sequence[str]) -> str:
-        """Return the command as text: "Release key 03, 総務キーボックス"."""
+    def title_for(self, box: object, numbers: Sequence[str]) -> str:
+        """Return the command with its keys, such as "Release key 03, 総務キーボックス"."""
         said = {"unlock": gettext_lazy("Release key %(numbers)s, %(box)s"),
                 "lock": gettext_lazy("Lock key %(numbers)s, %(box)s")}  # fmt: skip
         return str(said[self.value]) % {"numbers": ", ".join(numbers), "box": box}

@@ -5,7 +5,6 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
-from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -17,17 +16,13 @@ from portal.domain.budget.priorities import Priority
 from portal.domain.events import MirrorKind
 from portal.domain.history import visibility
 from portal.domain.history.lists import RecentRecords
-from portal.domain.intents import nonces
-from portal.domain.intents.form_handling import ErrorsAsMessages, address_of, submit_once
-from portal.domain.intents.nonces import Nonce, NotSubmitted
-from portal.domain.intents.recording import Requester
+from portal.domain.intents.form_handling import command_to_confirm, submit_command
 from portal.domain.people import queries as people_queries
 from portal.domain.places.models import KeyBox
 from portal.domain.sync import freshness, single_reads
 from portal.keys import actions, queries
 from portal.keys.actions import KeyCommand
 from portal.keys.lists import Keys
-from tenants import interrupted_requests, pending_commands
 from tenants.access import TenantRequest, tenant_view
 from tenants.connections.service_clients import current_connection
 from tenants.pending_commands import PendingCommand
@@ -51,8 +46,6 @@ def box(request: TenantRequest, key_device_id: str) -> HttpResponse:
         return live_updates.unchanged_response()
     if live_updates.is_poll(request):
         return render(request, "keys/now.html", context | {"fresh": True})
-    if pending_commands.TOKEN_PARAMETER in request.GET:  # back from the confirmation page, but nothing was sent
-        messages.info(request, _("Nothing was sent by this confirmation. Check the latest commands, then try again."))
     context |= {"licensed": current_connection().has_licence_key, "commands": list(KeyCommand)}
     return render(request, "keys/box.html", context)
 
@@ -127,62 +120,24 @@ def _lending_context(request: TenantRequest) -> dict[str, Any]:
 def pending_command(request: TenantRequest, key_device_id: str) -> PendingCommand | None:
     """Return the posted command, to be confirmed and sent; None for an invalid form."""
     wanted, box, numbers = request.POST.get("control", ""), _box(key_device_id), request.POST.getlist("unit")
-    try:
-        nonce = nonces.check_nonce(request)
-    except nonces.BadNonce:
-        return None
     if wanted not in KeyCommand.values or not numbers:
         return None
-    slug = request.tenant.slug
-    return PendingCommand(
-        title=KeyCommand(wanted).describe(box, numbers),
-        page=reverse("keys:box", args=[slug, key_device_id]),
-        handler=f"{__name__}.carry_through",
-        values={
-            "tenant": slug,
-            "key_device_id": key_device_id,
-            "control": wanted,
-            "nonce": nonce.value,
-            "unit": ",".join(numbers),
-        },
-    )
-
-
-def carry_through(request: TenantRequest, values: dict[str, str]) -> HttpResponseBase:
-    """Send the command within 15 seconds of the confirming click. The person must be the one who requested it."""
-    nonce = Nonce(values["nonce"], nonces.clicked_at(request))
-    control, numbers = KeyCommand(values["control"]), values["unit"].split(",")
-    box = values["key_device_id"]
-    return _submit_confirmed(
-        request, values["tenant"], key_device_id=box, numbers=numbers, control=control, nonce=nonce
-    )
-
-
-@tenant_view(Permission.KEYS_OPERATE, methods=["POST"])
-def _submit_confirmed(
-    request: TenantRequest, key_device_id: str, numbers: list[str], control: KeyCommand, nonce: Nonce
-) -> HttpResponseBase:
-    page, box = reverse("keys:box", args=[request.tenant.slug, key_device_id]), _box(key_device_id)
-    try:
-        by = Requester.from_request(request)
-        intent = actions.send_command(box=box, numbers=numbers, command=control, by=by, nonce=nonce)
-    except NotSubmitted as reason:
-        messages.error(request, str(reason))
-        return redirect(page)
-    return redirect(address_of(page, intent))
+    return command_to_confirm(request, KeyCommand(wanted).title_for(box, numbers), _page_of(request, box))
 
 
 @tenant_view(Permission.KEYS_OPERATE, methods=["POST"], find_command=pending_command)
 def command(request: TenantRequest, key_device_id: str) -> HttpResponse:
-    found, page = _box(key_device_id), reverse("keys:box", args=[request.tenant.slug, key_device_id])
-    wanted = request.POST.get("control", "")
+    box, wanted = _box(key_device_id), request.POST.get("control", "")
+    page = _page_of(request, box)
     if wanted not in KeyCommand.values:
         messages.error(request, _("This command is not available. Nothing was sent."))
         return redirect(page)
-    numbers = request.POST.getlist("unit")
-    act = partial(actions.send_command, box=found, numbers=numbers, command=KeyCommand(wanted))
-    intent = submit_once(request, ErrorsAsMessages(request), act)
-    return interrupted_requests.return_to_form(request, page) if intent is None else redirect(address_of(page, intent))
+    act = partial(actions.send_command, box=box, numbers=request.POST.getlist("unit"), command=KeyCommand(wanted))
+    return submit_command(request, act, page, keeps_values=True)
+
+
+def _page_of(request: TenantRequest, box: KeyBox) -> str:
+    return reverse("keys:box", args=[request.tenant.slug, box.key_device_id])
 
 
 def _box(key_device_id: str) -> KeyBox:

@@ -51,7 +51,7 @@ def start(*, kind: Kind = Kind.LOCKDOWN, wanted: DoorSelection, by: Requester, n
     return order
 
 
-def confirm(*, order: Lockdown, by: Requester, nonce: Nonce) -> None:
+def confirm(*, order: Lockdown, by: Requester, nonce: Nonce) -> Lockdown:
     """Start an order that another person requested, if they still have the permission.
 
     Deadlines count from this click.
@@ -68,14 +68,16 @@ def confirm(*, order: Lockdown, by: Requester, nonce: Nonce) -> None:
             raise NotSubmitted(_("Who asked for it no longer has permission. Nothing was sent."))
         Lockdown.objects.filter(pk=held.pk).update(confirmed_by=by.user)
         _activate(held, by, nonce)
+    return order
 
 
-def withdraw(*, order: Lockdown, by: Requester) -> None:
+def withdraw(*, order: Lockdown, by: Requester, nonce: Nonce) -> Lockdown:
     """Cancel an order that no one has confirmed yet."""
     with transaction.atomic():
         held = _lock_order(order, State.ASKED)
         _end(held, State.WITHDRAWN, by)
         _audit(by, "withdrawn", held, held.doors.count())
+    return order
 
 
 def rehearse(*, kind: Kind = Kind.LOCKDOWN, wanted: DoorSelection, by: Requester, nonce: Nonce) -> Lockdown:
@@ -93,11 +95,8 @@ def rehearse(*, kind: Kind = Kind.LOCKDOWN, wanted: DoorSelection, by: Requester
     return order
 
 
-def send_again(*, order: Lockdown, by: Requester, nonce: Nonce) -> int:
-    """Send the command again to doors that were not reached. From now on it needs this person's permission.
-
-    Return the number of doors.
-    """
+def send_again(*, order: Lockdown, by: Requester, nonce: Nonce) -> Lockdown:
+    """Send the command again to doors that were not reached. From now on it needs this person's permission."""
     with transaction.atomic():
         held = _lock_order(order)
         wanted = [each.row for each in door_outcomes(held) if each.result not in (DONE, NEWER, SENDING)]
@@ -108,7 +107,7 @@ def send_again(*, order: Lockdown, by: Requester, nonce: Nonce) -> int:
         Lockdown.objects.filter(pk=held.pk).update(by=by.user, due_at=ClockTime())
         if wanted:
             _audit(by, "sent_again", held, len(wanted))
-    return len(wanted)
+    return order
 
 
 def release(*, order: Lockdown, by: Requester, nonce: Nonce) -> Lockdown:

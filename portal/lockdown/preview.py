@@ -1,6 +1,5 @@
 """Show which doors a lockdown would lock, how many API calls it uses, and possible problems, before it starts."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -22,8 +21,6 @@ from portal.lockdown.models import Forecast, Scope
 from tenants.connections.service_clients import current_connection
 from tenants.models import Connection
 
-_SEPARATOR = "\n"
-
 
 @dataclass(frozen=True)
 class DoorSelection:
@@ -40,15 +37,6 @@ class DoorSelection:
         if scope not in Scope.values:
             raise NotSubmitted(_("Choose which doors to lock. Nothing was sent."))
         return cls(Scope(scope), given.get("area", ""), tuple(given.getlist("door")))
-
-    @property
-    def as_values(self) -> dict[str, str]:
-        """Return the selection as texts, for the session."""
-        return {"scope": self.scope.value, "area": self.area_id, "doors": _SEPARATOR.join(self.chosen)}
-
-    @classmethod
-    def from_values(cls, values: Mapping[str, str]) -> "DoorSelection":
-        return cls(Scope(values["scope"]), values["area"], tuple(values["doors"].split(_SEPARATOR)))
 
     @property
     def area_name(self) -> str:

@@ -187,6 +187,29 @@ def test_a_form_that_was_used_already_finds_its_first_command(one, guard):
     assert sent(one) == [(DOOR, "unlock")]
 
 
+def test_a_hold_that_is_refused_after_the_confirmation_shows_its_values_again(one, guard):
+    fields = hidden(guard.get(door_page(one)).content.decode())
+    age_proof(guard.session)
+    form = {"nonce": fields["nonce"], "control": "cont_unlock", "end": "moment", "moment": "2020-01-01T09:00"}
+    answer = confirm(guard, guard.post(door_page(one) + "command/", form)["Location"])
+    assert answer["Location"].startswith(f"{door_page(one)}?unsent=")
+    html = guard.get(answer["Location"]).content.decode()
+    assert "Enter a time within the next 24 hours. Nothing was sent." in html
+    assert "2020-01-01T09:00" in html
+    assert intents(one) == []
+
+
+def test_no_posted_field_counts_as_a_confirmation(one, guard):
+    with mock.patch("time.time", return_value=timezone.now().timestamp() - 100):
+        fields = hidden(guard.get(door_page(one)).content.decode())
+    made = hidden(guard.get(press(guard, one)).content.decode())["made"]
+    guard.post("/accounts/reauthenticate/", {"password": PASSWORD})
+    form = {"nonce": fields["nonce"], "control": "unlock", "made": made, "elapsed": "2000"}
+    guard.post(door_page(one) + "command/", form)
+    assert [intent.state for intent in intents(one)] == ["expired"]
+    assert sent(one) == []
+
+
 def test_a_broken_form_is_not_carried(one, guard):
     age_proof(guard.session)
     answer = guard.post(door_page(one) + "command/", {"nonce": "forged", "control": "unlock"})

@@ -17,7 +17,9 @@ from portal.domain.intents import nonces, refusals
 from portal.domain.intents.models import NOT_APPLIED, UNDER_WAY, Intent, State
 from portal.domain.intents.recording import Requester
 from portal.domain.intents.refusals import Explanation, InputNames
+from tenants import interrupted_requests
 from tenants.access import TenantRequest
+from tenants.pending_commands import PendingCommand
 from tenants.roles import Permission
 
 _mounts: dict[str, str] = {}
@@ -82,6 +84,28 @@ def submit_once(request: TenantRequest, form: ErrorTarget, act: Callable[..., T]
     except nonces.NotSubmitted as reason:
         reason.add_to(form)
         return None
+
+
+def submit_command(
+    request: TenantRequest, act: Callable[..., Intent], page: str, *, keeps_values: bool = False
+) -> HttpResponse:
+    """Submit the intent of a button and redirect to its outcome line on `page`.
+
+    When nothing was requested, the page shows why, and with `keeps_values` also the typed values.
+    """
+    intent = submit_once(request, ErrorsAsMessages(request), act)
+    if intent is not None:
+        return redirect(address_of(page, intent))
+    return interrupted_requests.return_to_form(request, page) if keeps_values else redirect(page)
+
+
+def command_to_confirm(request: TenantRequest, title: str, page: str) -> PendingCommand | None:
+    """Return the posted command, to be repeated after a proof of identity; None if the form's nonce is not valid."""
+    try:
+        nonces.check_nonce(request)
+    except nonces.BadNonce:
+        return None
+    return PendingCommand(title, page)
 
 
 def redirect_or_show_errors(

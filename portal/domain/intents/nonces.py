@@ -15,6 +15,7 @@ from django.core import signing
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
+from tenants import pending_commands
 from tenants.access import TenantRequest
 
 FIELD = "nonce"
@@ -54,7 +55,7 @@ def create_nonce(request: TenantRequest) -> str:
 
 
 def check_nonce(request: TenantRequest) -> Nonce:
-    """Return the nonce of a posted form.
+    """Return the nonce of a posted form, with the time of its click, or of the click that confirmed it.
 
     Raises BadNonce when it is old, forged, or of another tenant or person.
     """
@@ -64,22 +65,21 @@ def check_nonce(request: TenantRequest) -> Nonce:
         raise BadNonce(_("This form has expired. Nothing was sent. Try again.")) from None
     if (tenant_id, user_id) != (request.tenant.pk, request.user.pk):
         raise BadNonce(_("This form was opened for another tenant or person. Nothing was sent."))
+    if confirming := pending_commands.confirming_request(request):
+        clicked = _confirmed_at(confirming)
     return Nonce(value, clicked)
 
 
 def sign_page_time() -> str:
     """Return the signed time at which a page was created.
 
-    For a form outside of a tenant that needs the time of the click (`clicked_at`).
+    For a form that confirms a command.
     """
     return signing.dumps("", salt=_CLICK)
 
 
-def clicked_at(request: HttpRequest) -> datetime | None:
-    """Return when the button of a form with a `sign_page_time` was pressed.
-
-    None when that is unknown, which counts as now.
-    """
+def _confirmed_at(request: HttpRequest) -> datetime | None:
+    """Return when the button of a form with a `sign_page_time` was pressed; None when that is unknown."""
     try:
         return _read_signed(request, STAMP_FIELD, _CLICK)[1]
     except _UNREADABLE:
