@@ -6,12 +6,13 @@ from typing import Any
 
 from django import template
 from django.forms import BaseForm, BoundField
-from django.template.base import Node, NodeList, Parser, Token
+from django.template.base import Node, NodeList, Parser, Token, render_value_in_context
 from django.template.context import Context
 from django.template.defaulttags import CsrfTokenNode
 from django.template.loader import render_to_string
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from portal.base.ui import charts, chips, inputs, live_updates, times, value_words
 from portal.base.ui.fragment_cache import CachedNode, UncachedNode
@@ -202,6 +203,45 @@ def empty(title: str, text: str = "", icon: str = "inbox", action: str = "", url
 
 def _shared_context(context: Context) -> dict[str, Any]:
     return {name: context.get(name) for name in ("request", "frame", "csrf_token", "user")}
+
+
+@register.filter
+def code(value: Any) -> str:
+    """`{{ camera.camera_id|code }}`: a value in code type; "" stays empty."""
+    return "" if value is None or value == "" else format_html("<code>{}</code>", value)
+
+
+@register.filter
+def copyable(value: Any) -> str:
+    """`{{ member.member_id|copyable }}`: a value in code type with a button that copies it."""
+    button = '{} <button type="button" class="quiet-button" data-copy="{}" aria-label="{}">{}</button>'
+    return format_html(button, code(value), value, gettext("Copy"), chips.icon("copy", 14)) if value else ""
+
+
+@register.simple_tag(takes_context=True)
+def fact(context: Context, label: Any, value: Any) -> SafeString:
+    """`{% fact _("Host") visit.host_name %}`: a row of a `<dl class="facts">`. An empty value is a dash."""
+    shown = "–" if value is None or value == "" else render_value_in_context(value, context)
+    return format_html("<div><dt>{}</dt><dd>{}</dd></div>", label, shown)
+
+
+class FactNode(Node):
+    """A row of a `<dl class="facts">` whose value is a part of the template."""
+
+    def __init__(self, label: Any, body: NodeList) -> None:
+        self.label, self.body = label, body
+
+    def render(self, context: Context) -> SafeString:
+        return fact(context, self.label.resolve(context), SafeString(self.body.render(context).strip()))
+
+
+@register.tag
+def fact_row(parser: Parser, token: Token) -> FactNode:
+    """`{% fact_row _("Areas") %}{% for area in areas %}…{% endfor %}{% endfact_row %}`"""
+    label = parser.compile_filter(token.split_contents()[1])
+    body = parser.parse(("endfact_row",))
+    parser.delete_first_token()
+    return FactNode(label, body)
 
 
 class MenuNode(Node):
