@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from portal.base.ui import live_updates
+from portal.base.ui import confirmation, live_updates
 from portal.base.ui.url_lookup import get_row_or_404, is_row_number
 from portal.cameras import queries
 from portal.cameras.forms import EditForm, MomentForm, NewForm, SettingsForm
@@ -222,7 +222,17 @@ def remove(request: TenantRequest, camera_id: str) -> HttpResponseBase:
         actions.remove(camera=found, by=Requester.from_request(request))
         messages.success(request, _("Camera removed."))
         return redirect(_wall_url(request))
-    return render(request, "cameras/remove.html", {"camera": found})
+    return confirmation.ask(
+        request,
+        _("Remove “%(name)s”?") % {"name": found},
+        _("Remove camera"),
+        question=_(
+            "The camera and its pictures are removed from the portal. The camera itself and its recordings stay with"
+            " the service. Who viewed it stays in the audit log."
+        ),
+        cancel=_camera_url(request, found, "edit"),
+        crumbs=[(_("Cameras"), "cameras:index"), (found, "cameras:camera", camera_id)],
+    )
 
 
 @tenant_view(Permission.CAMERAS_RECORDED, methods=["GET", "POST"])

@@ -18,6 +18,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from portal.base.storage import store
 from portal.base.ui import live_updates
+from portal.base.ui import confirmation, live_updates
 from portal.base.ui.url_lookup import get_row_or_404, is_row_number
 from portal.domain.cameras import usage
 from portal.domain.intents.recording import Requester
@@ -204,17 +205,16 @@ def _confirm(
     form: forms.Form | None = None,
 ) -> HttpResponse:
     """Show the confirmation page of an action on an incident."""
-    status = 422 if form is not None and form.is_bound else 200
-    context = {
-        "heading": heading,
-        "question": question,
-        "consequences": consequences,
-        "submit": heading,
-        "form": form,
-        "cancel": page_of(request, found),
-        "danger": form is None,
-    }
-    return render(request, "components/confirm.html", context, status=status)
+    return confirmation.ask(
+        request,
+        heading,
+        heading,
+        question=question,
+        consequences=consequences,
+        cancel=page_of(request, found),
+        danger=form is None,
+        form=form,
+    )
 
 
 @tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"])

@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from accessapi.resources import write_moment
+from portal.base.ui import confirmation
 from portal.base.ui.value_words import join_values
 from portal.domain.events import MirrorKind
 from portal.domain.history.lists import prefetch_recent_records
@@ -280,7 +281,14 @@ def delete_preset(request: TenantRequest, preset_id: int) -> HttpResponse:
         actions.delete_preset(preset=preset, by=Requester.from_request(request))
         messages.success(request, _("Deleted: %(name)s") % {"name": preset})
         return redirect("guests:presets", request.tenant.slug)
-    return render(request, "guests/preset_delete.html", {"preset": preset})
+    return confirmation.ask(
+        request,
+        _("Delete “%(name)s”?") % {"name": preset},
+        _("Delete preset"),
+        question=_("Codes already issued with it stay as they are."),
+        cancel=reverse("guests:presets", args=[request.tenant.slug]),
+        crumbs=[(_("Guests"), "guests:index"), (_("Presets"), "guests:presets")],
+    )
 
 
 @tenant_view(Permission.GUESTS_MANAGE, methods=["POST"])

@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 from portal.base.files.writing import send_streamed_file
 from portal.base.ui import live_updates, panels
 from portal.base.ui.shown_values import ConflictForm
+from portal.base.ui import confirmation, live_updates, panels, times
 from portal.base.ui.tables.filters import ListAddress
 from portal.base.ui.url_lookup import get_row_or_404, url_in_tenant
 from portal.domain.history import filters, visibility
@@ -197,7 +198,15 @@ def delete_search(request: TenantRequest, search_id: int) -> HttpResponseBase:
     """Show a confirmation, then delete a saved search."""
     found = get_row_or_404(SavedSearch.objects.select_related("by"), pk=search_id)
     if request.method != "POST":
-        return render(request, "logs/search_delete.html", {"search": found})
+        return confirmation.ask(
+            request,
+            _("Delete “%(name)s”?") % {"name": found},
+            _("Delete search"),
+            question=_("Saved by %(by)s, %(at)s. It disappears for everyone; the activity log stays as it is.")
+            % {"by": found.by, "at": f"{times.local(found.created_at):%Y-%m-%d %H:%M}"},
+            cancel=reverse("logs:searches", args=[request.tenant.slug]),
+            crumbs=[(_("Activity log"), "logs:index"), (_("Saved searches"), "logs:searches")],
+        )
     searches.delete(search=found, by=Requester.from_request(request))
     messages.success(request, _("Search deleted."))
     return redirect("logs:searches", request.tenant.slug)

@@ -1,6 +1,6 @@
 """Views of members: the list, a member's page with the actions of staff, and credentials."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -11,6 +11,8 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from portal.base.ui import confirmation
+from portal.base.ui.value_words import join_values
 from portal.domain.budget.priorities import Priority
 from portal.domain.events import MirrorKind
 from portal.domain.history.lists import prefetch_recent_records
@@ -22,6 +24,7 @@ from portal.domain.intents.form_handling import (
     submit_once,
 )
 from portal.domain.intents.models import Intent, State
+from portal.domain.intents.nonces import nonce_inputs
 from portal.domain.intents.recording import Requester
 from portal.domain.people.models import Member
 from portal.domain.people.queries import get_member
@@ -159,7 +162,34 @@ def delete(request: TenantRequest, member_id: str) -> HttpResponse:
         on = back_to_member(request) | {"to": partial(_deleted, request)}
         if answer := redirect_or_show_errors(form, intent, body=None, **on):
             return answer
-    return render(request, "members/delete.html", {"form": form, "member": member})
+    return confirmation.ask(
+        request,
+        _("Delete %(name)s?") % {"name": member},
+        _("Delete member"),
+        question=join_values(filter(None, [str(member), member.member_code, member.membergroup_name])),
+        consequences=_losses_with(member),
+        crumbs=[(_("Members"), "members:index"), (member, "members:page", member_id)],
+        cancel=reverse("members:page", args=[request.tenant.slug, member_id]),
+        refuses=("members", "delete_member"),
+        **_deletion(request, form),
+    )
+
+
+def _losses_with(member: Member) -> Iterator[str]:
+    """Yield what else is lost when a member is deleted."""
+    yield _("The service deletes the member at once. You cannot undo this.")
+    if member.has_card:
+        yield _("The card stops opening doors.")
+    if member.has_qr:
+        yield _("The QR code stops opening doors.")
+    if member.has_face:
+        yield _("The registered face image is deleted too.")
+    else:
+        yield _("If a face image is registered, it is deleted too.")
+
+
+def _deletion(request: TenantRequest, form: DeleteForm) -> dict[str, Any]:
+    return {"form": form, "fields": {"confirmed": "1"}, "nonce": nonce_inputs(request)}
 
 
 def _deleted(request: TenantRequest, intent: Intent) -> str:
@@ -265,7 +295,25 @@ def face_delete(request: TenantRequest, member_id: str) -> HttpResponse:
     form = DeleteForm(request.POST if request.method == "POST" else None)
     act = partial(faces.delete_face, member=member)
     answer = _ask_for_face(request, form, act, member, None) if form.is_valid() else None
-    return answer or render(request, "members/face_delete.html", {"member": member, "form": form})
+    if answer:
+        return answer
+    if member.has_card or member.has_qr:
+        doors = _("The member's card and QR code still open doors.")
+    else:
+        doors = _("The member has no card or QR code, so they will not be able to open any door.")
+    crumbs = [(_("Members"), "members:index"), (member, "members:page", member_id)]
+    return confirmation.ask(
+        request,
+        _("Delete the face of %(name)s?") % {"name": member},
+        _("Delete face"),
+        consequences=[
+            _("The service deletes the image. You cannot undo this, but you can register a new picture."),
+            doors,
+        ],
+        crumbs=[*crumbs, (_("Face"), "members:face", member_id)],
+        cancel=reverse("members:face", args=[request.tenant.slug, member_id]),
+        **_deletion(request, form),
+    )
 
 
 def _ask_for_face(

@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from portal.base.ui import live_updates
+from portal.base.ui import confirmation, live_updates
 from portal.base.ui.url_lookup import get_row_or_404
 from portal.base.ui.value_words import join_values
 from portal.domain.intents.recording import Requester
@@ -107,7 +107,14 @@ def delete(request: TenantRequest, pk: int) -> HttpResponseBase:
         actions.delete(plan=found, by=Requester.from_request(request))
         messages.success(request, _("Floor plan deleted."))
         return redirect("plans:index", request.tenant.slug)
-    return render(request, "plans/delete.html", {"plan": found})
+    return confirmation.ask(
+        request,
+        _("Delete “%(name)s”?") % {"name": found},
+        _("Delete floor plan"),
+        question=_("The drawing and where things stand on it are deleted for everyone. Doors stay as they are."),
+        cancel=reverse("plans:edit", args=[request.tenant.slug, pk]),
+        crumbs=[(_("Floor plans"), "plans:index"), (found, "plans:plan", pk)],
+    )
 
 
 def _plan_or_404(pk: int) -> FloorPlan:

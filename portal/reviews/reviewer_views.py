@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
+from portal.base.ui import confirmation
 from portal.base.ui.tables import Selection, Table, load_selection
 from portal.base.ui.url_lookup import is_row_number
 from portal.domain.intents.nonces import NotSubmitted
@@ -184,16 +185,18 @@ def _asked(request: TenantRequest, selection: Selection, act: Act, count: int, b
         lines.append(_("Access ends when the manager of the review applies the withdrawals."))
     if count > decisions.MAX_ITEMS:
         lines.append(_("%(n)s at a time: repeat for the rest.") % {"n": f"{decisions.MAX_ITEMS:,}"})
-    context: dict[str, object] = {
-        "heading": heading,
-        "submit": heading,
-        "question": question % {"n": f"{count:,}"},
-        "cancel": back,
-    }
     last = Item.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
     fields = selection.fields | {"sure": "1", _LAST_ITEM_FIELD: str(last)}
-    context |= {"consequences": lines, "fields": fields, "danger": act == Act.WITHDRAW}
-    return render(request, "components/confirm.html", context)
+    return confirmation.ask(
+        request,
+        heading,
+        heading,
+        question=question % {"n": f"{count:,}"},
+        consequences=lines,
+        cancel=back,
+        danger=act == Act.WITHDRAW,
+        fields=fields,
+    )
 
 
 def _show_result(request: TenantRequest, act: Act, many: ManyResult) -> None:

@@ -9,7 +9,6 @@ from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -18,6 +17,7 @@ from portal.base.files.writing import download_recorder
 from portal.base.storage import store
 from portal.base.storage.models import StoredFile
 from portal.base.ui import live_updates
+from portal.base.ui import confirmation, live_updates
 from portal.base.ui.tables import Selection, Table, load_selection
 from portal.domain.intents import nonces
 from portal.domain.intents.form_handling import submit_once
@@ -168,9 +168,17 @@ def delegate_items(
             _warn_left_out(request, handed)
             return redirect(back)
     question = ngettext("Delegate %(n)s item?", "Delegate %(n)s items?", count) % {"n": count}
-    context = {"heading": _("Delegate"), "question": question, "submit": _("Delegate"), "cancel": back, "form": form}
-    context |= {"fields": selection.fields, "nonce": hidden_nonce(request)}
-    return render(request, "components/confirm.html", context)
+    return confirmation.ask(
+        request,
+        _("Delegate"),
+        _("Delegate"),
+        question=question,
+        cancel=back,
+        danger=False,
+        form=form,
+        fields=selection.fields,
+        nonce=nonces.nonce_inputs(request),
+    )
 
 
 def _warn_left_out(request: TenantRequest, handed: actions.DelegationResult) -> None:
@@ -181,10 +189,6 @@ def _warn_left_out(request: TenantRequest, handed: actions.DelegationResult) -> 
             handed.left_out,
         )
         messages.warning(request, said % {"n": f"{handed.left_out:,}"})
-
-
-def hidden_nonce(request: TenantRequest) -> str:
-    return format_html('<input type="hidden" name="{}" value="{}">', nonces.FIELD, nonces.create_nonce(request))
 
 
 @tenant_view(Permission.REVIEWS_MANAGE, methods=_PAGE)
@@ -200,7 +204,7 @@ def groups(request: TenantRequest, review_id: int) -> HttpResponse:
             messages.success(request, said)
             _warn_left_out(request, handed)
             return redirect("reviews:page", request.tenant.slug, review.pk)
-    context = {"review": review, "form": form, "nonce": hidden_nonce(request)}
+    context = {"review": review, "form": form, "nonce": nonces.nonce_inputs(request)}
     return render(request, "reviews/groups.html", context)
 
 
@@ -261,9 +265,10 @@ def _render_confirm(
     request: TenantRequest, review: Review, heading: str, question: str, lines: list[str], danger: bool = False
 ) -> HttpResponse:
     back = reverse("reviews:page", args=[request.tenant.slug, review.pk])
-    context: dict[str, object] = {"heading": heading, "submit": heading, "question": question % {"title": review.title}}
-    context |= {"consequences": lines, "cancel": back, "danger": danger}
-    return render(request, "components/confirm.html", context)
+    question %= {"title": review.title}
+    return confirmation.ask(
+        request, heading, heading, question=question, consequences=lines, cancel=back, danger=danger
+    )
 
 
 def _run_and_redirect(request: TenantRequest, review: Review, act: Callable[..., None]) -> HttpResponse:

@@ -6,10 +6,12 @@ from typing import Any
 from django.contrib import messages
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from accessapi.permissions import by_schedule
 from accessapi.permissions.passes import sort_key
+from portal.base.ui import confirmation
 from portal.base.ui.shown_values import seal, unseal_or_none
 from portal.base.ui.value_words import join_values
 from portal.domain.intents.form_handling import redirect_or_show_errors, submit_and_redirect, submit_once
@@ -315,7 +317,14 @@ def delete_template(request: TenantRequest, pk: int) -> HttpResponse:
         actions.delete_template(template=template, by=Requester.from_request(request))
         messages.success(request, _("Template deleted: %(name)s") % {"name": template})
         return redirect("rights:templates", request.tenant.slug)
-    return render(request, "rights/template_delete.html", {"template": template})
+    return confirmation.ask(
+        request,
+        _("Delete “%(name)s”?") % {"name": template},
+        _("Delete template"),
+        consequences=[_("Rights already set from it do not change.")],
+        cancel=reverse("rights:templates", args=[request.tenant.slug]),
+        crumbs=[(_("Rights templates"), "rights:templates")],
+    )
 
 
 @tenant_view(Permission.RIGHTS_EDIT, methods=["GET", "POST"])

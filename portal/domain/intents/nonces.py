@@ -13,6 +13,8 @@ from typing import Any
 
 from django.core import signing
 from django.http import HttpRequest
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from tenants import pending_commands
@@ -52,6 +54,17 @@ class Nonce:
 def create_nonce(request: TenantRequest) -> str:
     """Return a new nonce for a form of this tenant and person."""
     return signing.dumps([request.tenant.pk, request.user.pk, secrets.token_urlsafe(18)], salt=_SALT)
+
+
+def nonce_inputs(request: TenantRequest) -> SafeString:
+    """Return hidden inputs that make a form submit one intent, however often it is posted."""
+    return hidden_inputs(FIELD, create_nonce(request))
+
+
+def hidden_inputs(name: str, value: str) -> SafeString:
+    """Return inputs for the value and for the milliseconds that `static/js/clicked.js` counts."""
+    hidden = '<input type="hidden" name="{}" value="{}"><input type="hidden" name="{}" value="" data-elapsed>'
+    return format_html(hidden, name, value, ELAPSED_FIELD)
 
 
 def check_nonce(request: TenantRequest) -> Nonce:

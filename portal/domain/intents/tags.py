@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any
 
 from django import template
-from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from portal.base.ui.outcome_lines import OutcomeLine
@@ -18,19 +17,13 @@ register = template.Library()
 @register.simple_tag(takes_context=True)
 def intent_nonce(context: dict[str, Any]) -> SafeString:
     """Return hidden inputs that make a form submit one intent, however often it is posted."""
-    return _hidden_inputs(nonces.FIELD, context.get("nonce") or nonces.create_nonce(context["request"]))
+    return nonces.hidden_inputs(nonces.FIELD, context.get("nonce") or nonces.create_nonce(context["request"]))
 
 
 @register.simple_tag
 def click_stamp() -> SafeString:
     """Return hidden inputs with the time of the click, for a form that continues with a pending command."""
-    return _hidden_inputs(nonces.STAMP_FIELD, nonces.sign_page_time())
-
-
-def _hidden_inputs(name: str, value: str) -> SafeString:
-    """Return inputs for the value and for the milliseconds that `static/js/clicked.js` counts."""
-    hidden = '<input type="hidden" name="{}" value="{}"><input type="hidden" name="{}" value="" data-elapsed>'
-    return format_html(hidden, name, value, nonces.ELAPSED_FIELD)
+    return nonces.hidden_inputs(nonces.STAMP_FIELD, nonces.sign_page_time())
 
 
 @register.simple_tag(takes_context=True)
