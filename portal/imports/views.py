@@ -56,7 +56,8 @@ def rights_form(request: TenantRequest, job: Job, posted: QueryDict | None = Non
 def render_columns(
     request: TenantRequest, job: Job, form: ColumnsForm, given: NewMemberRightsForm | None, status: int = 200
 ) -> HttpResponse:
-    context = {"job": job, "chip": job_chip(job), "form": form, "given": given, "clear_word": lists.clear_words_text()}
+    context = {"job": job, "url": kinds.page_address(job), "chip": job_chip(job), "form": form, "given": given}
+    context["clear_word"] = lists.clear_words_text()
     return render(request, "imports/columns.html", context, status=status)
 
 

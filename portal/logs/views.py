@@ -121,7 +121,8 @@ def person_day(request: TenantRequest, member_id: str, day: str) -> HttpResponse
     line = person_timeline.draw_timeline(of, shown, words)
     context = {
         "of": of,
-        "who": who,
+        "subject": who,
+        "page": "logs:person_day",
         "line": line,
         "rows": [(each, line.marks[each.pk]) for each in shown],
         "figures": person_timeline.day_figures(shown, line),
@@ -143,7 +144,8 @@ def door_day(request: TenantRequest, device_id: str, day: str) -> HttpResponse:
     loud = hours.totals[RecordType.REFUSED] + hours.totals[RecordType.ALARM]
     context = {
         "of": of,
-        "place": place,
+        "subject": place,
+        "page": "logs:door_day",
         "hours": hours,
         "loud": days.attention_records(records, words) if loud else [],
         "loud_total": loud,

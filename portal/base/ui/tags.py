@@ -12,7 +12,7 @@ from django.template.defaulttags import CsrfTokenNode
 from django.template.loader import render_to_string
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
 from portal.base.ui import charts, chips, inputs, live_updates, times, value_words
 from portal.base.ui.fragment_cache import CachedNode, UncachedNode
@@ -73,6 +73,12 @@ def clock(moment: datetime | None) -> str:
 def ago(moment: datetime | None) -> str:
     """`{{ run.as_of|ago }}` -> 5 min ago"""
     return times.relative_words(moment)
+
+
+@register.filter
+def about_minutes(minutes: int) -> str:
+    """`{{ cost.minutes|about_minutes }}` -> about 3 minutes"""
+    return ngettext("about %(n)s minute", "about %(n)s minutes", minutes) % {"n": minutes}
 
 
 @register.filter
@@ -219,10 +225,14 @@ def copyable(value: Any) -> str:
 
 
 @register.simple_tag(takes_context=True)
-def fact(context: Context, label: Any, value: Any) -> SafeString:
-    """`{% fact _("Host") visit.host_name %}`: a row of a `<dl class="facts">`. An empty value is a dash."""
+def fact(context: Context, label: Any, value: Any, mood: str = "") -> SafeString:
+    """`{% fact _("Host") visit.host_name %}`: a row of a `<dl class="facts">`. An empty value is a dash.
+
+    `mood` is a class of the value: `{% fact _("Refused") refused refused|yesno:"is-bad," %}`.
+    """
     shown = "–" if value is None or value == "" else render_value_in_context(value, context)
-    return format_html("<div><dt>{}</dt><dd>{}</dd></div>", label, shown)
+    mark = format_html(' class="{}"', mood) if mood else ""
+    return format_html("<div><dt>{}</dt><dd{}>{}</dd></div>", label, mark, shown)
 
 
 class FactNode(Node):
