@@ -15,7 +15,7 @@ from portal.base.ui import confirmation, live_updates
 from portal.base.ui.url_lookup import get_row_or_404, is_row_number
 from portal.cameras import queries
 from portal.cameras.forms import EditForm, MomentForm, NewForm, SettingsForm
-from portal.domain.cameras import actions, clips, door_command_pictures, pictures, playback, refreshing, tiles, usage
+from portal.domain.cameras import actions, clips, door_command_pictures, playback, refreshing, tiles, usage
 from portal.domain.cameras.models import Camera, Clip, Picture, Viewing
 from portal.domain.cameras.pictures import picture_of_moment, trouble_text
 from portal.domain.cameras.playback import allow_media, continue_viewing, seconds_left, start_viewing, viewing_of
@@ -112,9 +112,7 @@ def picture(request: TenantRequest, camera_id: str, pk: int, mark: str) -> HttpR
         return redirect("cameras:picture", request.tenant.slug, camera_id, pk, found.mark)
     if found.at is not None:
         request.access.check(Permission.CAMERAS_RECORDED)
-    tiles.record_picture_viewed(found, Requester.from_request(request))
-    content = found.content or b""
-    return HttpResponse(content, content_type=pictures.content_type_of(content) or "application/octet-stream")
+    return tiles.send_viewed_picture(found, Requester.from_request(request))
 
 
 @tenant_view(Permission.CAMERAS_RECORDED, methods=["POST"])

@@ -13,6 +13,7 @@ from django.db.models import Exists, OuterRef, Q
 from accessapi.errors import ServiceError
 from portal.base.storage import store
 from portal.base.storage.models import StoredFile
+from portal.base.files.pictures import content_type_of
 from portal.base.timers.clock import ClockTime, database_now, scaled_seconds
 from portal.base.timers.timer_registry import Process, due, retry_after
 from portal.domain.budget.ledger import BudgetExhausted
@@ -153,7 +154,7 @@ def _type_of(head: bytes) -> str:
     for mark, (at, name) in _TYPES.items():
         if head[at:].startswith(mark):
             return name
-    return pictures.content_type_of(head) or "application/octet-stream"
+    return content_type_of(head) or "application/octet-stream"
 
 
 def expiring_incidents(before: timedelta) -> list[tuple[int, int]]:

@@ -21,7 +21,7 @@ from portal.base.ui.url_lookup import get_row_or_404
 from portal.devices import actions
 from portal.devices.actions import DoorCommand
 from portal.devices.queries import latest_commands, state_of
-from portal.domain.cameras import pictures, playback, refreshing, tiles, usage
+from portal.domain.cameras import playback, refreshing, tiles, usage
 from portal.domain.cameras.models import Camera, Picture, Viewing
 from portal.domain.cameras.playback import allow_media, continue_viewing, seconds_left, start_viewing, viewing_of
 from portal.domain.cameras.tiles import latest_pictures
@@ -94,9 +94,7 @@ def picture(request: TenantRequest, camera_id: str, pk: int, mark: str) -> HttpR
     """Return the bytes of the latest picture. The address changes with each picture."""
     rows = Picture.objects.filter(camera=camera_or_404(camera_id), at=None).select_related("camera")
     found = get_row_or_404(rows, pk=pk, mark=mark)
-    tiles.record_picture_viewed(found, Requester.from_request(request))
-    content = found.content or b""
-    return HttpResponse(content, content_type=pictures.content_type_of(content) or "application/octet-stream")
+    return tiles.send_viewed_picture(found, Requester.from_request(request))
 
 
 @tenant_view(Permission.INTERCOM, methods=["POST"], proof=Proof.NONE)

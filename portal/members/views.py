@@ -11,6 +11,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from portal.base.files.pictures import send_picture
 from portal.base.ui import confirmation
 from portal.base.ui.value_words import join_values
 from portal.domain.budget.priorities import Priority
@@ -346,4 +347,4 @@ def picture(request: TenantRequest, member_id: str) -> HttpResponse:
     content = faces.portrait_content(request.tenant, member.member_id)
     if content is None:
         raise Http404
-    return HttpResponse(content, content_type="image/jpeg")
+    return send_picture(content)

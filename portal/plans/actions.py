@@ -1,13 +1,12 @@
 """Actions of staff on floor plans. Plans exist only in the portal, not in the service."""
 
 from collections.abc import Iterable, Mapping
-from hashlib import sha256
 from typing import Any
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from portal.base.files.pictures import CheckedPicture
+from portal.base.files.pictures import CheckedPicture, mark_of
 from portal.domain.intents.recording import Requester
 from portal.plans.models import FloorPlan, Placement
 from tenants import audit
@@ -119,8 +118,8 @@ def _check_name(name: str, names: set[str]) -> None:
 
 
 def _picture_values(picture: CheckedPicture) -> dict[str, Any]:
-    mark = sha256(picture.content).hexdigest()[:32]
-    return {"content": picture.content, "mark": mark, "width": picture.width, "height": picture.height}
+    size = {"width": picture.width, "height": picture.height}
+    return {"content": picture.content, "mark": mark_of(picture.content), **size}
 
 
 def _audit(plan: FloorPlan, by: Requester, action: str, **told: Any) -> None:

@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from portal.base.files.pictures import send_picture
 from portal.base.ui import confirmation, live_updates
 from portal.base.ui.url_lookup import get_row_or_404
 from portal.base.ui.value_words import join_values
@@ -49,7 +50,7 @@ def plan(request: TenantRequest, pk: int) -> HttpResponse:
 def picture(request: TenantRequest, pk: int, mark: str) -> HttpResponse:
     """Return a plan's picture. Its address changes with the picture."""
     found = get_row_or_404(FloorPlan.objects.all(), pk=pk, mark=mark)
-    return HttpResponse(found.content, content_type="image/jpeg")
+    return send_picture(found.content)
 
 
 @tenant_view(Permission.PLANS_EDIT, methods=["GET", "POST"])

@@ -16,6 +16,7 @@ from math import ceil
 from typing import TypeAlias
 
 from django.core.files.uploadedfile import UploadedFile
+from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from PIL import Image, ImageOps
 
@@ -151,6 +152,8 @@ _KINDS = (
     (b"MM\0*", "TIFF"), (b"\0\0\1\0", "ICO"), (b"<svg", "SVG"), (b"PK\3\4", "ZIP"),
 )  # fmt: skip
 
+_SHOWN_TYPES = {b"\xff\xd8\xff": "image/jpeg", _KINDS[0][0]: "image/png"}
+
 Upload: TypeAlias = "UploadedFile[bytes]"
 
 
@@ -172,6 +175,21 @@ class CheckedPicture:
         digest = sha256(self.content).hexdigest()
         return {"content_type": "image/jpeg", "bytes": len(self.content), "width": self.width, "height": self.height,
                 "sha256": digest}  # fmt: skip
+
+
+def content_type_of(content: bytes) -> str:
+    """Return the content type of a picture from its first bytes; "" for types that pages do not show."""
+    return next((kind for head, kind in _SHOWN_TYPES.items() if content.startswith(head)), "")
+
+
+def mark_of(content: bytes) -> str:
+    """Return a text that is in a picture's address, so that the address changes with the picture."""
+    return sha256(content).hexdigest()[:32]
+
+
+def send_picture(content: bytes) -> HttpResponse:
+    """Return the response with a stored picture."""
+    return HttpResponse(content, content_type=content_type_of(content) or "application/octet-stream")
 
 
 def prepare_face(upload: Upload) -> CheckedPicture:

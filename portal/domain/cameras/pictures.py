@@ -9,7 +9,6 @@ import base64
 import binascii
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from hashlib import sha256
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,6 +21,7 @@ from accessapi.limits import SNAPSHOT_CAMERAS_MAX
 from accessapi.resources.cameras import CameraStatus, Snapshot
 from portal.base.files import downloads
 from portal.base.files.downloads import DownloadRefused, TooLarge
+from portal.base.files.pictures import content_type_of, mark_of
 from portal.base.timers.clock import database_now
 from portal.domain.budget.ledger import BudgetExhausted
 from portal.domain.budget.priorities import Priority
@@ -31,7 +31,6 @@ from portal.domain.sync.single_reads import call_shared, share_call
 from tenants.models import Connection, ServiceEnvironment, current_tenant
 
 PICTURE_MAX, VIDEO_MAX = 8 * 1024 * 1024, 512 * 1024 * 1024
-_KINDS = {b"\xff\xd8\xff": "image/jpeg", b"\x89PNG\r\n\x1a\n": "image/png"}
 
 
 class NotFetched(Exception):
@@ -71,11 +70,6 @@ def stream_media(environment: ServiceEnvironment, address: str, most: int) -> It
 def fetch_media(environment: ServiceEnvironment, address: str, most: int) -> bytes:
     """Return the content of an address, at most `most` bytes. Raises NotFetched."""
     return b"".join(stream_media(environment, address, most))
-
-
-def content_type_of(content: bytes) -> str:
-    """Return the content type of a picture from its first bytes; "" for unsupported types."""
-    return next((kind for head, kind in _KINDS.items() if content.startswith(head)), "")
 
 
 # How long pictures of a moment are stored. The service has them for 90 days.
@@ -138,9 +132,8 @@ def _save(camera: Camera, said: str | None, at: datetime | None, asked_at: datet
     except NotFetched as why:
         _update(camera, at, {"trouble": str(why), "asked_at": asked_at})
         return
-    mark = sha256(content).hexdigest()[:32]
-    told = {"content": content, "mark": mark, "taken_at": at or asked_at, "asked_at": asked_at, "trouble": ""}
-    _update(camera, at, told)
+    told = {"content": content, "mark": mark_of(content), "taken_at": at or asked_at, "asked_at": asked_at}
+    _update(camera, at, told | {"trouble": ""})
 
 
 def _update(camera: Camera, at: datetime | None, told: dict[str, object]) -> None:

@@ -9,10 +9,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import Prefetch
+from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accessapi.operations import CallClass
+from portal.base.files.pictures import send_picture
 from portal.base.ui import live_updates
 from portal.base.ui.chips import Chip
 from portal.base.ui.times import local
@@ -153,12 +155,13 @@ def _record_moment_viewed(camera: Camera, at: datetime, by: Requester) -> None:
     _audit(by, "camera.picture", f"camera:{camera.camera_id}", summary)
 
 
-def record_picture_viewed(picture: Picture, by: Requester) -> None:
-    """Record that a person loads a picture's bytes, from a page or by its address alone."""
+def send_viewed_picture(picture: Picture, by: Requester) -> HttpResponse:
+    """Return the response with a picture. Record that a person loads it, from a page or by its address alone."""
     if picture.at is not None:
         _record_moment_viewed(picture.camera, picture.at, by)
     elif not audit.is_recorded(within=_ONCE_IN, **by.audit_author, **_WALL):
         record_latest_viewed([picture.camera], by)
+    return send_picture(picture.content or b"")
 
 
 def _audit(by: Requester, action: str, target: str, summary: Sentence) -> None:
