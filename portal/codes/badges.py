@@ -15,10 +15,9 @@ from django.db.models import QuerySet
 from django.http import Http404
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from fpdf import FPDF
 from segno import QRCode
 
-from portal.base.files import fonts
+from portal.base.files.fonts import Document
 from portal.base.ui import qr_drawing
 from portal.base.ui.times import local
 from portal.domain.visits.models import Stage, Visit
@@ -188,7 +187,6 @@ CARD, ACROSS, DOWN = (91.0, 55.0), 2, 5
 A4 = (210.0, 297.0)
 SLOTS = ACROSS * DOWN
 SLIP_WIDTH, _SLIP_MARGIN = 80.0, 5.0
-_INK, _GREY = 20, 95
 _SMALL = (9.0, 5.5)
 # Latin words break only at hyphens. Japanese breaks between any two characters, but not before closing marks, small
 # kana and combining characters.
@@ -258,7 +256,7 @@ def wrap_text(text: str, width: float, measure: Callable[[str], float]) -> Itera
 
 def render_badges(badges: Sequence[Badge], *, first: int = 1) -> bytes:
     """Return A4 sheets of badges. `first` is the slot (1 to 10) of the first badge on a sheet that is partly used."""
-    pdf = _new_document(A4)
+    pdf = _BadgeDocument(A4)
     left, top = (A4[0] - ACROSS * CARD[0]) / 2, (A4[1] - DOWN * CARD[1]) / 2
     start = min(max(first, 1), SLOTS) - 1
     for place, badge in enumerate(badges, start=start):
@@ -271,18 +269,20 @@ def render_badges(badges: Sequence[Badge], *, first: int = 1) -> bytes:
 
 def render_slips(badges: Sequence[Badge]) -> bytes:
     """Return one slip for each guest, each as long as needed."""
-    pdf = _new_document((SLIP_WIDTH, 200))
+    pdf = _BadgeDocument((SLIP_WIDTH, 200))
     for badge in badges:
         pdf.add_page(format=(SLIP_WIDTH, _draw_slip(pdf, badge, measure_only=True)))
         _draw_slip(pdf, badge)
     return bytes(pdf.output())
 
 
-class _BadgeDocument(FPDF):
+class _BadgeDocument(Document):
     """A document that remembers the width of each character, which grows with the size."""
 
     def __init__(self, size: tuple[float, float]) -> None:
-        super().__init__(unit="mm", format=size)
+        super().__init__(size, text_size=10)
+        self.set_auto_page_break(False)
+        self.set_title(_("Guest badges"))
         self._widths: dict[str, float] = {}
 
     def width_of(self, text: str, size: float) -> float:
@@ -294,16 +294,6 @@ class _BadgeDocument(FPDF):
             self.set_font_size(10)
             self._widths[character] = float(self.get_string_width(character)) / 10
         return self._widths[character]
-
-
-def _new_document(size: tuple[float, float]) -> _BadgeDocument:
-    pdf = _BadgeDocument(size)
-    pdf.set_margin(0)
-    pdf.set_auto_page_break(False)
-    fonts.add_font(pdf)
-    pdf.set_font(fonts.FONT_FAMILY, size=10)
-    pdf.set_title(_("Guest badges"))
-    return pdf
 
 
 def _draw_card(pdf: _BadgeDocument, badge: Badge, x: float, y: float) -> None:
@@ -366,7 +356,7 @@ def _draw_text(
     placed = fit_text(text, width, height, sizes, pdf.width_of)
     if not measure_only:
         pdf.set_font_size(placed.size)
-        pdf.set_text_color(_GREY if grey else _INK)
+        pdf.set_text_color(pdf.GREY if grey else pdf.INK)
         for number, line in enumerate(placed.lines):
             pdf.text(x, y + line_height(placed.size) * (number + 0.76), line)
     return y + placed.height

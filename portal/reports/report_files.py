@@ -10,12 +10,11 @@ from typing import Any, BinaryIO
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from fpdf import FPDF
 from fpdf.enums import TableBordersLayout, TableCellFillMode
 from fpdf.fonts import FontFace
 from openpyxl import Workbook
 
-from portal.base.files import fonts
+from portal.base.files.fonts import Document
 from portal.base.files.writing import text_cell
 from portal.reports.content import CellValue, ReportHead, ReportTable, TableLine, bars_of, cell_text, numeric_columns
 
@@ -23,43 +22,40 @@ from portal.reports.content import CellValue, ReportHead, ReportTable, TableLine
 MAX_PDF_LINES = 5000
 # The most narrow characters of a page's head, which is two lines.
 _MAX_BRIEF = 320
-_INK, _GREY, _BAR, _LINE, _PALE, _WHITE = 20, 95, 150, 200, 246, 255
+_BAR, _LINE, _PALE, _WHITE = 150, 200, 246, 255
 _MARGIN, _SIZE, _CHART_HEIGHT = 12.0, 8.0, 28.0
 # The most lines of a sheet in this file format; further lines go to another sheet.
 MAX_SHEET_LINES = 1_000_000
 _MAX_TITLE = 31
 
 
-class _ReportPdf(FPDF):
+class _ReportPdf(Document):
     """A PDF in A4 landscape with the same head and foot on every page."""
 
     def __init__(self, head: ReportHead, tenant: str, made: str) -> None:
-        super().__init__(orientation="L", unit="mm", format="A4")
+        super().__init__("A4", orientation="L", margin=_MARGIN, text_size=_SIZE)
         self._head, self._tenant, self._made = head, tenant, made
-        self.set_margin(_MARGIN)
         self.set_auto_page_break(True, margin=_MARGIN + 8)
-        fonts.add_font(self)
-        self.set_font(fonts.FONT_FAMILY, size=_SIZE)
         self.set_draw_color(_LINE)
         self.set_line_width(0.1)
 
     def header(self) -> None:
-        self.set_text_color(_GREY)
-        self.set_font(fonts.FONT_FAMILY, size=_SIZE)
+        self.set_text_color(self.GREY)
+        self.set_font_size(_SIZE)
         told = " · ".join(filter(None, [self._tenant, self._head.title, self._head.about, self._head.period]))
         self.multi_cell(0, 4.5, told, new_x="LMARGIN", new_y="NEXT")
         self.multi_cell(0, 4.5, " · ".join(_shortened(self._head.complete)), new_x="LMARGIN", new_y="NEXT")
         self.ln(2)
-        self.set_text_color(_INK)
+        self.set_text_color(self.INK)
 
     def footer(self) -> None:
         self.set_y(-_MARGIN)
-        self.set_text_color(_GREY)
-        self.set_font(fonts.FONT_FAMILY, size=_SIZE)
+        self.set_text_color(self.GREY)
+        self.set_font_size(_SIZE)
         self.cell(0, 4, self._made)
         self.set_x(_MARGIN)
         self.cell(0, 4, f"{self.page_no()} / {{nb}}", align="R")
-        self.set_text_color(_INK)
+        self.set_text_color(self.INK)
 
 
 def draw_pdf(head: ReportHead, lines: Iterable[TableLine], *, tenant: str, made: str) -> bytes:
@@ -71,9 +67,9 @@ def draw_pdf(head: ReportHead, lines: Iterable[TableLine], *, tenant: str, made:
     waiting = lines_by_table(lines, len(head.sheets), MAX_PDF_LINES)
     for sheet, (rows, left) in zip(head.sheets, waiting, strict=True):
         pdf.ln(3)
-        pdf.set_font(fonts.FONT_FAMILY, size=11)
+        pdf.set_font_size(11)
         pdf.cell(0, 7, sheet.title, new_x="LMARGIN", new_y="NEXT")
-        pdf.set_font(fonts.FONT_FAMILY, size=_SIZE)
+        pdf.set_font_size(_SIZE)
         if sheet.note:
             pdf.multi_cell(0, 5, sheet.note, new_x="LMARGIN", new_y="NEXT")
         if bars := bars_of(sheet, rows):
@@ -100,23 +96,23 @@ def _shortened(sentences: Sequence[str]) -> list[str]:
 
 def _draw_first_page(pdf: _ReportPdf, head: ReportHead) -> None:
     """Draw the title and the headline figures, side by side."""
-    pdf.set_font(fonts.FONT_FAMILY, size=16)
+    pdf.set_font_size(16)
     pdf.multi_cell(0, 8, " ".join(filter(None, [head.title, head.about])), new_x="LMARGIN", new_y="NEXT")
     pdf.ln(1)
     width = pdf.epw / max(len(head.figures), 4)
     for texts, size, height, colour in (
-        ([each.label for each in head.figures], _SIZE, 4.5, _GREY),
-        ([each.value for each in head.figures], 14, 7, _INK),
-        ([each.beside for each in head.figures], _SIZE, 4.5, _GREY),
+        ([each.label for each in head.figures], _SIZE, 4.5, pdf.GREY),
+        ([each.value for each in head.figures], 14, 7, pdf.INK),
+        ([each.beside for each in head.figures], _SIZE, 4.5, pdf.GREY),
     ):
         if any(texts):
-            pdf.set_font(fonts.FONT_FAMILY, size=size)
+            pdf.set_font_size(size)
             pdf.set_text_color(colour)
             for text in texts:
                 pdf.cell(width, height, text)
             pdf.ln(height)
-    pdf.set_font(fonts.FONT_FAMILY, size=_SIZE)
-    pdf.set_text_color(_INK)
+    pdf.set_font_size(_SIZE)
+    pdf.set_text_color(pdf.INK)
     if _shortened(head.complete) != list(head.complete):
         pdf.ln(2)
         pdf.multi_cell(0, 4.5, " · ".join(head.complete), new_x="LMARGIN", new_y="NEXT")

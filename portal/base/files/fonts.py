@@ -1,4 +1,4 @@
-"""The font of all PDFs, Noto Sans JP. A process reads it once, and documents use copies.
+"""The document of all PDFs, in Noto Sans JP. A process reads the font once, and documents use copies.
 
 By default, fpdf2 reads the file for each document, and again to embed the few glyphs that it needs. That took nearly
 all the time of drawing a badge.
@@ -20,7 +20,6 @@ from fpdf import FPDF
 from fpdf.fonts import SubsetMap, TTFFont
 from pylopdf_fonts_jp import sans_path
 
-# The family, for `FPDF.set_font`.
 FONT_FAMILY = "NotoSansJP"
 # fontTools reads glyphs when they are first used, and all threads share one file.
 _LOCK = Lock()
@@ -33,6 +32,21 @@ class _Font(TTFFont):
     def ttfont(self) -> TTFont:
         """Return the font to embed from. fpdf2 uses it only after the last text was drawn."""
         return _subset_font(self.subset.get_all_glyph_names())
+
+
+class Document(FPDF):
+    """A PDF in millimetres, in this font."""
+
+    #: Shades of grey for text.
+    INK, GREY = 20, 95
+
+    def __init__(
+        self, paper: str | tuple[float, float], *, orientation: str = "P", margin: float = 0, text_size: float
+    ) -> None:
+        super().__init__(orientation=orientation, unit="mm", format=paper)
+        self.set_margin(margin)
+        add_font(self)
+        self.set_font(FONT_FAMILY, size=text_size)
 
 
 def add_font(pdf: FPDF) -> None:
