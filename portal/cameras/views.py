@@ -223,7 +223,7 @@ def remove(request: TenantRequest, camera_id: str) -> HttpResponseBase:
     return confirmation.ask(
         request,
         _("Remove “%(name)s”?") % {"name": found},
-        _("Remove camera"),
+        submit=_("Remove camera"),
         question=_(
             "The camera and its pictures are removed from the portal. The camera itself and its recordings stay with"
             " the service. Who viewed it stays in the audit log."

@@ -208,7 +208,7 @@ def _confirm(
     return confirmation.ask(
         request,
         heading,
-        heading,
+        submit=heading,
         question=question,
         consequences=consequences,
         cancel=page_of(request, found),

@@ -284,7 +284,7 @@ def delete_preset(request: TenantRequest, preset_id: int) -> HttpResponse:
     return confirmation.ask(
         request,
         _("Delete “%(name)s”?") % {"name": preset},
-        _("Delete preset"),
+        submit=_("Delete preset"),
         question=_("Codes already issued with it stay as they are."),
         cancel=reverse("guests:presets", args=[request.tenant.slug]),
         crumbs=[(_("Guests"), "guests:index"), (_("Presets"), "guests:presets")],

@@ -203,7 +203,7 @@ def delete_search(request: TenantRequest, search_id: int) -> HttpResponseBase:
         return confirmation.ask(
             request,
             _("Delete “%(name)s”?") % {"name": found},
-            _("Delete search"),
+            submit=_("Delete search"),
             question=_("Saved by %(by)s, %(at)s. It disappears for everyone; the activity log stays as it is.")
             % {"by": found.by, "at": f"{times.local(found.created_at):%Y-%m-%d %H:%M}"},
             cancel=reverse("logs:searches", args=[request.tenant.slug]),

@@ -166,7 +166,7 @@ def delete(request: TenantRequest, member_id: str) -> HttpResponse:
     return confirmation.ask(
         request,
         _("Delete %(name)s?") % {"name": member},
-        _("Delete member"),
+        submit=_("Delete member"),
         question=join_values(filter(None, [str(member), member.member_code, member.membergroup_name])),
         consequences=_losses_with(member),
         crumbs=[(_("Members"), "members:index"), (member, "members:page", member_id)],
@@ -306,7 +306,7 @@ def face_delete(request: TenantRequest, member_id: str) -> HttpResponse:
     return confirmation.ask(
         request,
         _("Delete the face of %(name)s?") % {"name": member},
-        _("Delete face"),
+        submit=_("Delete face"),
         consequences=[
             _("The service deletes the image. You cannot undo this, but you can register a new picture."),
             doors,

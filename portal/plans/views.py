@@ -111,7 +111,7 @@ def delete(request: TenantRequest, pk: int) -> HttpResponseBase:
     return confirmation.ask(
         request,
         _("Delete “%(name)s”?") % {"name": found},
-        _("Delete floor plan"),
+        submit=_("Delete floor plan"),
         question=_("The drawing and where things stand on it are deleted for everyone. Doors stay as they are."),
         cancel=reverse("plans:edit", args=[request.tenant.slug, pk]),
         crumbs=[(_("Floor plans"), "plans:index"), (found, "plans:plan", pk)],

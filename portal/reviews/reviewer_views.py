@@ -190,7 +190,7 @@ def _asked(request: TenantRequest, selection: Selection, act: Act, count: int, b
     return confirmation.ask(
         request,
         heading,
-        heading,
+        submit=heading,
         question=question % {"n": f"{count:,}"},
         consequences=lines,
         cancel=back,

@@ -171,7 +171,7 @@ def delegate_items(
     return confirmation.ask(
         request,
         _("Delegate"),
-        _("Delegate"),
+        submit=_("Delegate"),
         question=question,
         cancel=back,
         danger=False,
@@ -267,7 +267,7 @@ def _render_confirm(
     back = reverse("reviews:page", args=[request.tenant.slug, review.pk])
     question %= {"title": review.title}
     return confirmation.ask(
-        request, heading, heading, question=question, consequences=lines, cancel=back, danger=danger
+        request, heading, submit=heading, question=question, consequences=lines, cancel=back, danger=danger
     )
 
 

@@ -320,7 +320,7 @@ def delete_template(request: TenantRequest, pk: int) -> HttpResponse:
     return confirmation.ask(
         request,
         _("Delete “%(name)s”?") % {"name": template},
-        _("Delete template"),
+        submit=_("Delete template"),
         consequences=[_("Rights already set from it do not change.")],
         cancel=reverse("rights:templates", args=[request.tenant.slug]),
         crumbs=[(_("Rights templates"), "rights:templates")],

@@ -85,6 +85,8 @@ def in_template(text: str) -> Iterator[tuple[str, str]]:
         name, attributes, closed = (re.findall(r"<(/?[a-z0-9]+)([^<>]*)(>?)", before) or [("", "", "")])[-1]
         is_button = name == "a" and "btn" in attributes
         yield found[2], ("button" if is_button else TAGS.get(name, "")) if closed else ""
+    for found in re.finditer(r"""\{% fact(?:_row)? _\((["'])([^"'%]+)\1\)""", text):
+        yield found[2], "label"
 
 
 def uses() -> dict[str, set[Use]]:

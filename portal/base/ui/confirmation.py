@@ -16,8 +16,8 @@ Text = str | Promise
 def ask(
     request: TenantRequest,
     heading: Text,
-    submit: Text,
     *,
+    submit: Text,
     cancel: str,
     question: Text = "",
     consequences: Iterable[Text] = (),
