@@ -21,9 +21,8 @@ from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext as _
 from django_htmx.middleware import HtmxDetails
 
-from tenants import interrupted_requests, roles
-from tenants.audit import AuditAuthor
 from tenants import interrupted_requests, pending_commands, roles
+from tenants.audit import AuditAuthor
 from tenants.duplicate_posts import respond_once
 from tenants.models import Staff, SupportSession, Tenant, User
 from tenants.pending_commands import PendingCommand

@@ -11,9 +11,9 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 
 from accessapi.errors import ServiceError
+from portal.base.files.pictures import content_type_of
 from portal.base.storage import store
 from portal.base.storage.models import StoredFile
-from portal.base.files.pictures import content_type_of
 from portal.base.timers.clock import ClockTime, database_now, scaled_seconds
 from portal.base.timers.timer_registry import Process, due, retry_after
 from portal.domain.budget.ledger import BudgetExhausted

@@ -17,7 +17,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from portal.base.storage import store
-from portal.base.ui import live_updates
 from portal.base.ui import confirmation, live_updates
 from portal.base.ui.url_lookup import get_row_or_404, is_row_number
 from portal.domain.cameras import usage

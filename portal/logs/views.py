@@ -14,9 +14,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from portal.base.files.writing import send_streamed_file
-from portal.base.ui import live_updates, panels
-from portal.base.ui.shown_values import ConflictForm
 from portal.base.ui import confirmation, live_updates, panels, times
+from portal.base.ui.shown_values import ConflictForm
 from portal.base.ui.tables.filters import ListAddress
 from portal.base.ui.url_lookup import get_row_or_404, url_in_tenant
 from portal.domain.history import filters, visibility

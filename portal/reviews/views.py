@@ -16,7 +16,6 @@ from portal.areas import queries as areas
 from portal.base.files.writing import download_recorder
 from portal.base.storage import store
 from portal.base.storage.models import StoredFile
-from portal.base.ui import live_updates
 from portal.base.ui import confirmation, live_updates
 from portal.base.ui.tables import Selection, Table, load_selection
 from portal.domain.intents import nonces
