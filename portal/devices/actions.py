@@ -77,10 +77,10 @@ def _record_hold(command: Command, until: datetime | None, *, by: Requester, non
             Hold.objects.create(
                 tenant=by.tenant,
                 device_id=intent.path["device_id"],
-                intent=intent,
+                unlock=intent,
                 by=by.user,
                 support_session=by.support_session,
-                until=until,
+                ends_at=until,
                 due_at=until,
             )
     return intent, is_new

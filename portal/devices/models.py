@@ -1,10 +1,11 @@
-"""When a tenant's board of doors was last open, and doors that are held unlocked with their end."""
+"""When a tenant's board of doors was last open, doors of orders, and doors that are held unlocked with their end."""
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from portal.domain.intents.models import Intent
+from portal.domain.intents.models import Intent, target_of
+from portal.domain.places.models import PassController
 from tenants.models import SupportSession, TenantModel
 
 
@@ -20,11 +21,37 @@ class BoardSight(TenantModel):
         return f"{self.looked_at:%Y-%m-%d %H:%M:%S}"
 
 
-class Hold(TenantModel):
+class OrderedDoor(TenantModel):
+    """A door of an order (`door_orders.py`): the order's latest request for it, and the number of its requests."""
+
+    device_id = models.TextField(db_collation="C")
+    request = models.ForeignKey(Intent, null=True, on_delete=models.PROTECT, related_name="+")
+    request_id: int | None
+    attempts = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        abstract = True
+
+    @property
+    def last_request_id(self) -> int | None:
+        """Return the request after which other people's requests are newer; None before the first one."""
+        return self.request_id
+
+    @property
+    def door_name(self) -> str:
+        return self.device_id
+
+    @property
+    def target(self) -> str:
+        """Return the door's name in requests."""
+        return target_of("pass_controller", self.device_id)
+
+
+class Hold(OrderedDoor):
     """A door that is held unlocked, with the person, the end (null: until staff lock it) and the result.
 
-    `intent` is the command that began it, `lock` the last command that should end it, `attempts` their number. `due_at`
-    is the next check (null: none).
+    `unlock` is the request that began it. At its end it becomes an order to lock the door: `request` is the latest
+    lock, number `attempts`. `due_at` is the next check (null: none).
     """
 
     class State(models.TextChoices):
@@ -34,14 +61,12 @@ class Hold(TenantModel):
         SUPERSEDED = "superseded"
         FAILED = "failed"
 
-    device_id = models.TextField(db_collation="C")
-    intent = models.OneToOneField(Intent, on_delete=models.PROTECT, related_name="+")
-    lock = models.ForeignKey(Intent, null=True, on_delete=models.PROTECT, related_name="+")
+    unlock = models.OneToOneField(Intent, on_delete=models.PROTECT, related_name="+")
+    unlock_id: int
     by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     support_session = models.ForeignKey(SupportSession, null=True, on_delete=models.PROTECT, related_name="+")
-    until = models.DateTimeField(null=True)
+    ends_at = models.DateTimeField(null=True)
     due_at = models.DateTimeField(null=True)
-    attempts = models.PositiveSmallIntegerField(default=0)
     state = models.CharField(max_length=10, choices=State.choices, default=State.ASKED)
 
     class Meta:
@@ -54,6 +79,16 @@ class Hold(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.device_id}: {self.state}"
+
+    @property
+    def last_request_id(self) -> int:
+        return self.request_id or self.unlock_id
+
+    @property
+    def door_name(self) -> str:
+        """Return the door's present name; its ID if the door no longer exists."""
+        door = PassController.objects.filter(device_id=self.device_id).only("tenant_id", "device_name").first()
+        return door.device_name if door is not None else self.device_id
 
 
 # : States in which the door is held, or soon may be.

@@ -88,14 +88,15 @@ def is_held(door: PassController) -> bool:
 
 def describe_hold(hold: Hold) -> str:
     """Return until when a door is held and who holds it, and why it was not locked if that time is over."""
-    if hold.until is None:
+    if hold.ends_at is None:
         return _("Held by %(who)s until somebody locks it.") % {"who": hold.by}
-    at = local(hold.until)
+    at = local(hold.ends_at)
     form = "%H:%M" if at.date() == local(database_now()).date() else "%Y-%m-%d %H:%M"
     words = _("Held until %(at)s by %(who)s.") % {"at": format(at, form), "who": hold.by}
-    if hold.lock is None or hold.lock.state in (*UNDER_WAY, State.SUCCEEDED):
+    lock = hold.request
+    if lock is None or lock.state in (*UNDER_WAY, State.SUCCEEDED):
         return words
-    why = Reason(hold.lock.reason).label if hold.lock.reason in Reason.values else hold.lock.reason
+    why = Reason(lock.reason).label if lock.reason in Reason.values else lock.reason
     return join_sentences([words, _("Locking again did not succeed and is tried again."), str(why)])
 
 

@@ -10,16 +10,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from accessapi.doors import DoorEvent
-from portal.base.restore import marking
 from portal.base.timers import celery_app, rounds
 from portal.base.timers.clock import ClockTime, database_now
 from portal.base.ui import command_palette, frame, nav
 from portal.base.ui.command_palette import Hit
 from portal.base.ui.frame import Banner
 from portal.base.ui.nav import NavEntry
-from portal.devices import holds, queries, status_reading
+from portal.devices import door_orders, holds, queries, status_reading
 from portal.devices.actions import DoorCommand
-from portal.devices.models import OPEN, Hold
+from portal.devices.models import Hold
 from portal.devices.queries import is_held
 from portal.devices.status_reading import URGENT_DOORS, door_word_of
 from portal.domain import events
@@ -42,7 +41,6 @@ from portal.domain.places.door_states import LOUD_STATES
 from portal.domain.places.models import DoorState, PassController
 from portal.domain.sync import freshness, single_reads
 from tenants.access import TenantRequest
-from tenants.connections.oauth_grant import connected
 from tenants.connections.service_clients import current_connection
 from tenants.models import Tenant
 from tenants.roles import Permission
@@ -321,9 +319,7 @@ command_palette.register(
     partial(freshness.describe_unread, kind=MirrorKind.PASS_CONTROLLERS),
 )
 frame.register_banners(door_banners, rows=lambda: alarming_doors().only("pk"))
-marking.register_timer("holds", lambda: Hold.objects.filter(state__in=OPEN))
-holds.HOLDS.register()
-connected.connect(holds.on_connected, dispatch_uid="holds")
+door_orders.register(holds.HOLDS, holds.open_holds)
 events.subscribe(MirrorKind.HISTORIES, status_reading.on_histories)
 celery_app.declare(status_reading.READ_STALE, status_reading.read_stale, queue="sync", seconds=280)
 rounds.register(

@@ -13,16 +13,18 @@ from django.utils.translation import gettext as _
 from portal.base.restore import marking
 from portal.base.timers.clock import ClockTime, database_now
 from portal.base.ui.value_words import join_values
+from portal.devices import door_orders
+from portal.devices.actions import DoorCommand
+from portal.devices.door_orders import DONE, LASTING, NEWER, SENDING, control_of, send_command
 from portal.domain.intents import actions as intents
 from portal.domain.intents.models import State as Sent
-from portal.domain.intents.models import target_of
 from portal.domain.intents.nonces import Nonce, NotSubmitted
 from portal.domain.intents.recording import Requester, lock_target
 from portal.domain.places.models import PassController, natural_key
 from portal.domain.safety import changing
 from portal.domain.safety.changing import ChangeResult
 from portal.domain.safety.rules import SafetyRule, SettingValues, on_or_off
-from portal.lockdown.door_outcomes import DONE, NEWER, SENDING, door_outcomes, send_command
+from portal.lockdown.door_outcomes import LockdownOutcome, door_outcomes, terms_of
 from portal.lockdown.models import Kind, Lockdown, LockdownDoor, LockdownSetting, Scope, Second, State, current_setting
 from portal.lockdown.preview import DoorSelection, LockdownPreview
 from tenants import audit
@@ -100,9 +102,9 @@ def send_again(*, order: Lockdown, by: Requester, nonce: Nonce) -> Lockdown:
     with transaction.atomic():
         held = _lock_order(order)
         wanted = [each.row for each in door_outcomes(held) if each.result not in (DONE, NEWER, SENDING)]
-        wanted.sort(key=lambda row: row.device_id)
+        door_orders.lock_doors(terms_of(held), wanted)
         for row in wanted:
-            send_command(row, held, by=by, nonce=Nonce(f"{nonce.value}-{row.pk}", nonce.clicked_at))
+            send_command(row, terms_of(held), by=by, nonce=Nonce(f"{nonce.value}-{row.pk}", nonce.clicked_at))
         marking.release_row("lockdowns", held.pk)
         Lockdown.objects.filter(pk=held.pk).update(by=by.user, due_at=ClockTime())
         if wanted:
@@ -120,18 +122,27 @@ def release(*, order: Lockdown, by: Requester, nonce: Nonce) -> Lockdown:
         held = _lock_order(order)
         found = door_outcomes(held)
         for each in found:
-            if each.row.intent is not None and each.row.intent.state == Sent.QUEUED:
-                intents.stop(each.row.intent)
+            if each.row.request is not None and each.row.request.state == Sent.QUEUED:
+                intents.stop(each.row.request)
         _end(held, State.RELEASED, by)
         _audit(by, "released", held, len(found))
-        to_lock = [each.door for each in found if each.result != NEWER and each.door is not None]
-        if not held.is_evacuation or not to_lock:
+        if not held.is_evacuation or not (to_lock := _doors_to_lock(found)):
             return held
         wanted = DoorSelection(Scope.CHOSEN, chosen=tuple(door.device_id for door in to_lock))
         relock, is_new = _get_or_create(Kind.RELOCK, State.ASKED, wanted, to_lock, by, nonce)
         if is_new:
             _activate(relock, by, nonce)
         return relock
+
+
+def _doors_to_lock(found: Sequence[LockdownOutcome]) -> list[PassController]:
+    """Return the doors that the release of an evacuation locks: all but those with a newer command to lock or hold.
+
+    Such a command may still be on its way.
+    """
+    newer = door_orders.newer_requests([each.row for each in found], DoorCommand.LOCK)
+    lasting = {device_id for device_id, each in newer.items() if each.is_command or control_of(each.intent) in LASTING}
+    return [each.door for each in found if each.door is not None and each.row.device_id not in lasting]
 
 
 def _chosen_doors(wanted: DoorSelection) -> list[PassController]:
@@ -183,11 +194,9 @@ def _activate(order: Lockdown, by: Requester, nonce: Nonce) -> None:
     order.state, order.by, order.due_at = State.STANDING, by.user, database_now()
     order.save(update_fields=["state", "by", "due_at"])
     rows = list(order.doors.order_by("pk"))  # doors that are not locked come first
-    # All locks are taken in this order, to avoid deadlocks. Requests are sent in the order of `rows`.
-    for target in sorted(target_of("pass_controller", row.device_id) for row in rows):
-        lock_target(order.tenant, target)
+    door_orders.lock_doors(terms_of(order), rows)
     for row in rows:
-        send_command(row, order, by=by, nonce=Nonce(f"{nonce.value}-{row.pk}", nonce.clicked_at))
+        send_command(row, terms_of(order), by=by, nonce=Nonce(f"{nonce.value}-{row.pk}", nonce.clicked_at))
     if former is not None:
         _copy_other_doors(former, order)
     _audit(by, "started", order, len(rows))

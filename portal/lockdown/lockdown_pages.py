@@ -16,32 +16,21 @@ from portal.base.ui.chips import Chip
 from portal.base.ui.tables import Column, EmptyState, Table
 from portal.base.ui.times import local
 from portal.base.ui.value_words import join_sentences, join_values
-from portal.domain.intents.models import UNDER_WAY, Intent, Reason
+from portal.devices.door_orders import DONE, IDLE, MISSED, NEWER, SENDING, UNCERTAIN, calls_available_at
+from portal.domain.intents.models import Intent, Reason
 from portal.domain.intents.words import outcome_of
 from portal.domain.places.models import DoorState
-from portal.lockdown.door_outcomes import (
-    DONE,
-    IDLE,
-    MISSED,
-    NEWER,
-    SENDING,
-    UNCERTAIN,
-    DoorOutcome,
-    blocked_reason,
-    calls_available_at,
-    count_results,
-    door_outcomes,
-    next_try_at,
-)
+from portal.lockdown.door_outcomes import LockdownOutcome, count_results, door_outcomes, terms_of
 from portal.lockdown.models import Forecast, Lockdown, State
 from tenants.access import TenantRequest
+from tenants.connections.service_clients import current_connection
 
 
 class DoorLine:
     """A door in the list."""
 
-    def __init__(self, each: DoorOutcome, next_at: datetime | None) -> None:
-        self.outcome, self.row, self.current_state, self.order = each, each.row, each.current_state, each.order
+    def __init__(self, each: LockdownOutcome, next_at: datetime | None) -> None:
+        self.outcome, self.row, self.current_state, self.order = each, each.row, each.current_state, each.lockdown
         self._next_at = next_at
 
     @property
@@ -59,11 +48,15 @@ class DoorLine:
         """Return the text about what happened or would happen, why, and the next try."""
         if self.outcome.result == IDLE:
             return self._forecast_text if self.order.state == State.REHEARSED else ""
-        if self.outcome.newer_intent is not None:
-            return _newer_command_text(self.outcome.newer_intent, self.outcome.result)
-        if self.row.intent is None or self.outcome.result in (DONE, SENDING):
+        if self.outcome.newer is not None:
+            said = _("%(what)s by %(who)s, newer than this order.")
+            words = said % {"what": self.outcome.newer.title, "who": self.outcome.newer.asked_by}
+            if self.outcome.is_in_progress or self.outcome.result == DONE:
+                return words
+            return join_sentences([words, _("This door is left alone.")])
+        if self.row.request is None or self.outcome.result in (DONE, SENDING):
             return ""
-        return join_sentences([self._reason_text(self.row.intent), self.next_try_text])
+        return join_sentences([self._reason_text(self.row.request), self.next_try_text])
 
     def _reason_text(self, last: Intent) -> str:
         """Return why a door was not reached.
@@ -82,23 +75,16 @@ class DoorLine:
     @property
     def at(self) -> datetime | None:
         """Return the time of the outcome."""
-        last = self.outcome.newer_intent or self.row.intent
+        last = self.outcome.last
         return None if last is None else last.finished_at or last.created_at
 
     @property
     def next_try_text(self) -> str:
-        if not self.outcome.is_active:
+        if not self.outcome.terms.is_active:
             return _("Not tried again: the order has ended.")
         if self._next_at is None:
             return _("Not tried again by itself.")
         return _("Next try at %(time)s.") % {"time": f"{local(self._next_at):%H:%M}"}
-
-
-def _newer_command_text(last: Intent, came: str) -> str:
-    said = _("%(what)s by %(who)s, newer than this order.") % {"what": last.title, "who": last.asked_by}
-    if last.state in UNDER_WAY or came == DONE:
-        return said
-    return join_sentences([said, _("This door is left alone.")])
 
 
 _FORECASTS: Mapping[str, Callable[[], str]] = {
@@ -116,7 +102,7 @@ class LockdownPage:
         self.order = order
 
     @cached_property
-    def door_outcomes(self) -> list[DoorOutcome]:
+    def door_outcomes(self) -> list[LockdownOutcome]:
         return door_outcomes(self.order)
 
     @cached_property
@@ -128,16 +114,20 @@ class LockdownPage:
         """Return why the portal cannot retry any door now; empty if it can, or if there is nothing to retry."""
         if not any(each.should_retry for each in self.door_outcomes):
             return ""
-        return blocked_reason(self.order)
+        return terms_of(self.order).blocked_reason()
 
     @cached_property
     def lines(self) -> list[DoorLine]:
         free_at = calls_available_at() if any(each.should_retry for each in self.door_outcomes) else database_now()
         return [DoorLine(each, self._next_try_at(each, free_at)) for each in self.door_outcomes]
 
-    def _next_try_at(self, each: DoorOutcome, free_at: datetime) -> datetime | None:
-        at = None if self.blocked_reason else next_try_at(each)
+    def _next_try_at(self, each: LockdownOutcome, free_at: datetime) -> datetime | None:
+        at = None if self.blocked_reason else each.next_try_at(self._connected_at)
         return None if at is None else max(at, free_at)
+
+    @cached_property
+    def _connected_at(self) -> datetime | None:
+        return current_connection().granted_at
 
     @property
     def is_rehearsal(self) -> bool:

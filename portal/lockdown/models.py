@@ -7,7 +7,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from portal.domain.intents.models import Intent
+from portal.devices.models import OrderedDoor
 from tenants.models import TenantModel
 
 
@@ -85,25 +85,26 @@ class Forecast(models.TextChoices):
     CALLS = "calls"
 
 
-class LockdownDoor(TenantModel):
-    """A door of an order. `intent` is its latest request, number `attempts`; `before` its state at the start.
+class LockdownDoor(OrderedDoor):
+    """A door of a lockdown. `before` is its state at the start.
 
     The name is stored, because the door may no longer exist in the service when the page is read.
     """
 
     lockdown = models.ForeignKey(Lockdown, on_delete=models.CASCADE, related_name="doors")
-    device_id = models.TextField(db_collation="C")
     name = models.TextField(blank=True, default="")
     before = models.CharField(max_length=20, blank=True, default="")
     forecast = models.CharField(max_length=10, choices=Forecast, blank=True, default="")
-    intent = models.ForeignKey(Intent, null=True, on_delete=models.PROTECT, related_name="+")
-    attempts = models.PositiveIntegerField(default=0)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["lockdown", "device_id"], name="lockdown_door_once")]
 
     def __str__(self) -> str:
         return self.name or self.device_id
+
+    @property
+    def door_name(self) -> str:
+        return self.name
 
 
 class Second(models.TextChoices):

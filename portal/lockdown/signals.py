@@ -10,10 +10,10 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy, pgettext_lazy
 
-from portal.base.restore import marking
 from portal.base.ui import frame, panels
 from portal.base.ui.frame import Banner
 from portal.base.ui.value_words import add_brackets, join_sentences
+from portal.devices import door_orders
 from portal.domain.safety import rules
 from portal.lockdown.actions import SETTINGS_RULE
 from portal.lockdown.door_outcomes import ORDERS
@@ -93,8 +93,7 @@ def draw_button(request: TenantRequest) -> SafeString:
 frame.register_banners(lockdown_banners, rows=lambda: open_orders().only("pk"))
 panels.register("devices", draw_button)
 rules.register(SETTINGS_RULE)
-marking.register_timer("lockdowns", lambda: Lockdown.objects.filter(state=State.STANDING))
-ORDERS.register()
+door_orders.register(ORDERS, lambda: Lockdown.objects.filter(state=State.STANDING))
 
 
 register_sentences(

@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from portal.base.timers.clock import ClockTime, database_now
-from portal.devices import actions, holds
+from portal.devices import actions, door_orders, holds
 from portal.devices.actions import DoorCommand
 from portal.devices.models import Hold
 from portal.domain.intents import sending, tracking
@@ -17,12 +17,14 @@ from portal.domain.intents.nonces import Nonce, NotSubmitted
 from portal.domain.intents.tasks import settle_abandoned
 from portal.domain.places.models import PassController
 from tenants.audit import PORTAL_ACTOR
-from tenants.models import AuditEntry, Staff
+from tenants.connections.oauth_grant import connected
+from tenants.models import AuditEntry, Connection, Staff
 from tenants.scope import tenant_scope
 from tests.support.log import happened, loaded, record
 from tests.support.places import fresh_nonce
 
 DOOR = "mock_succeeded"
+OVER = {"ends_at": ClockTime() - timedelta(seconds=1), "due_at": ClockTime() - timedelta(seconds=1)}
 
 
 @pytest.fixture
@@ -66,16 +68,16 @@ def settle(place):
 
 def hold(place):
     with tenant_scope(place.tenant):
-        return Hold.objects.select_related("lock", "by").latest("pk")
+        return Hold.objects.select_related("request", "by").latest("pk")
 
 
 def time_is_over(place, times=1):
     """End the hold's time, and run its timer so many times."""
     with tenant_scope(place.tenant):
-        Hold.objects.filter(due_at__isnull=False).update(due_at=ClockTime() - timedelta(seconds=1))
+        Hold.objects.filter(due_at__isnull=False).update(**OVER)
         row = hold(place)
         for _ in range(times):
-            holds.process_due(row.pk)
+            holds.HOLDS.step(row.pk)
     settle(place)
 
 
@@ -86,9 +88,9 @@ def sent(place):
 def test_a_hold_says_until_when_and_by_whom_on_every_page(one, guard):
     press(guard, one, end="60")
     row = hold(one)
-    assert timedelta(minutes=59) < row.until - timezone.now() <= timedelta(hours=1)
+    assert timedelta(minutes=59) < row.ends_at - timezone.now() <= timedelta(hours=1)
     assert row.state == Hold.State.STANDING
-    at = holds.times.local(row.until)
+    at = holds.times.local(row.ends_at)
     banner = guard.get(f"/t/{one.tenant.slug}/devices/").content.decode()
     assert "倉庫 入口 is held unlocked." in banner
     assert f"{at:%H:%M} by {row.by}." in banner
@@ -103,7 +105,7 @@ def test_at_its_time_the_portal_locks_the_door_once(one, guard):
     time_is_over(one)
     assert sent(one) == ["cont_unlock", "lock"]
     with tenant_scope(one.tenant):
-        assert hold(one).lock.automatic
+        assert hold(one).request.automatic
         assert AuditEntry.objects.filter(action="operate_door", by_label=PORTAL_ACTOR).count() == 1
     assert "is held unlocked" not in guard.get(f"/t/{one.tenant.slug}/devices/").content.decode()
 
@@ -111,7 +113,7 @@ def test_at_its_time_the_portal_locks_the_door_once(one, guard):
 def test_nothing_is_sent_before_its_time(one, guard):
     press(guard, one, end="15")
     with tenant_scope(one.tenant):
-        holds.process_due(hold(one).pk)
+        holds.HOLDS.step(hold(one).pk)
     assert sent(one) == ["cont_unlock"]
 
 
@@ -120,7 +122,7 @@ def test_a_persons_newer_command_is_the_last_word(one, guard):
     press(guard, one, "lock")
     assert hold(one).state == Hold.State.SUPERSEDED
     with tenant_scope(one.tenant):  # as if the portal had not noticed the newer command
-        Hold.objects.update(state=Hold.State.STANDING, due_at=ClockTime())
+        Hold.objects.update(state=Hold.State.STANDING, **OVER)
     time_is_over(one)
     assert sent(one) == ["cont_unlock", "lock"]
     assert hold(one).state == Hold.State.SUPERSEDED
@@ -133,7 +135,7 @@ def test_letting_a_visitor_through_does_not_leave_the_door_unlocked_for_the_nigh
     time_is_over(one)
     assert sent(one) == ["cont_unlock", control], "nobody is locked out in the doorway"
     with tenant_scope(one.tenant):
-        Intent.objects.update(finished_at=ClockTime() - holds.PASSAGE_TIME)
+        Intent.objects.update(finished_at=ClockTime() - door_orders.PASSAGE_TIME)
     time_is_over(one)
     assert sent(one) == ["cont_unlock", control, "lock"]
     assert hold(one).state == Hold.State.ENDED
@@ -142,13 +144,13 @@ def test_letting_a_visitor_through_does_not_leave_the_door_unlocked_for_the_nigh
 def test_a_command_that_comes_after_the_lock_was_recorded_is_the_last_word(one, guard):
     press(guard, one, end="15")
     with tenant_scope(one.tenant):
-        Hold.objects.update(due_at=ClockTime())
-        holds.process_due(hold(one).pk)
+        Hold.objects.update(**OVER)
+        holds.HOLDS.step(hold(one).pk)
     press(guard, one, end="60")
     settle(one)
     assert "lock" not in sent(one)
     with tenant_scope(one.tenant):
-        assert Hold.objects.select_related("lock").earliest("pk").lock.reason == Reason.NEWER
+        assert Hold.objects.select_related("request").earliest("pk").request.reason == Reason.NEWER
 
 
 def test_a_newer_command_that_was_never_sent_leaves_the_hold_as_it_was(one, guard):
@@ -159,8 +161,8 @@ def test_a_newer_command_that_was_never_sent_leaves_the_hold_as_it_was(one, guar
         longer = actions.send_command(door=door, command=DoorCommand.HOLD, by=one.asker, nonce=late, until=None)
         assert Intent.objects.get(pk=longer.pk).state == State.EXPIRED
         first = Hold.objects.earliest("pk")
-        Hold.objects.update(due_at=ClockTime())
-        holds.process_due(first.pk)
+        Hold.objects.update(**OVER)
+        holds.HOLDS.step(first.pk)
         assert hold(one).state == Hold.State.FAILED
     settle(one)
     assert sent(one) == ["cont_unlock", "lock"]
@@ -179,20 +181,24 @@ def test_who_lost_the_right_does_not_leave_the_door_unlocked(one, guard, user):
         Staff.objects.filter(user=user).update(is_active=False)
     time_is_over(one)
     assert sent(one) == ["cont_unlock", "lock"]
-    assert hold(one).lock.by == one.owner
-    assert hold(one).lock.asked_by == "The portal"
+    assert hold(one).request.by == one.owner
+    assert hold(one).request.asked_by == "The portal"
 
 
 def test_a_lock_that_came_to_nothing_is_tried_again_and_every_page_says_why(one, guard):
     press(guard, one, end="15")
     with tenant_scope(one.tenant):
-        Hold.objects.update(due_at=ClockTime())
-        holds.process_due(hold(one).pk)
-        Intent.objects.filter(pk=hold(one).lock.pk).update(deadline=database_now() - timedelta(seconds=1))
+        Hold.objects.update(**OVER)
+        holds.HOLDS.step(hold(one).pk)
+        Intent.objects.filter(pk=hold(one).request.pk).update(deadline=database_now() - timedelta(seconds=1))
     settle(one)
-    assert hold(one).lock.state == State.EXPIRED
+    assert hold(one).request.state == State.EXPIRED
     banner = guard.get(f"/t/{one.tenant.slug}/devices/").content.decode()
     assert "Locking again did not succeed and is tried again." in banner
+    time_is_over(one)
+    assert sent(one) == ["cont_unlock"], "not before the pause is over"
+    with tenant_scope(one.tenant):
+        Intent.objects.update(finished_at=ClockTime() - timedelta(seconds=6))
     time_is_over(one)
     assert sent(one) == ["cont_unlock", "lock"]
     assert hold(one).state == Hold.State.ENDED
@@ -203,15 +209,18 @@ def test_a_hold_whose_answer_was_lost_is_locked_at_its_end_too(one, guard):
     with tenant_scope(one.tenant):
         row = hold(one)
         Hold.objects.update(state=Hold.State.ASKED)
-        Intent.objects.filter(pk=row.intent_id).update(state=State.SENDING)
-        settle_abandoned(Intent.objects.get(pk=row.intent_id))
+        Intent.objects.filter(pk=row.unlock_id).update(state=State.SENDING)
+        settle_abandoned(Intent.objects.get(pk=row.unlock_id))
     assert hold(one).state == Hold.State.STANDING
     time_is_over(one)
     assert sent(one) == ["cont_unlock", "lock"]
 
 
-def test_pauses_grow_to_five_minutes():
-    assert [holds.retry_delay(n) for n in (1, 2, 3, 20)] == [5, 10, 20, 300]
+def test_pauses_grow_to_five_minutes(one, guard):
+    press(guard, one, end="15")
+    with tenant_scope(one.tenant):
+        terms = holds.terms_of(Hold.objects.select_related("by", "support_session").get())
+    assert [terms.pause_after(n).total_seconds() for n in (1, 2, 3, 20)] == [5, 10, 20, 300]
 
 
 def test_without_an_end_that_can_be_nothing_is_sent(one, guard):
@@ -225,6 +234,53 @@ def test_only_who_says_so_holds_a_door_without_an_end(one, guard):
     press(guard, one, end="open")
     assert hold(one).due_at is None
     assert "until somebody locks it" in guard.get(f"/t/{one.tenant.slug}/").content.decode()
+
+
+def test_holding_longer_replaces_the_earlier_end_even_unnoticed(one, guard):
+    press(guard, one, end="15")
+    press(guard, one, end="240")
+    with tenant_scope(one.tenant):  # as if the portal had not noticed the newer command
+        first = Hold.objects.earliest("pk")
+        Hold.objects.filter(pk=first.pk).update(state=Hold.State.STANDING, **OVER)
+        holds.HOLDS.step(first.pk)
+        assert Hold.objects.earliest("pk").state == Hold.State.SUPERSEDED
+    settle(one)
+    assert "lock" not in sent(one)
+
+
+def test_without_a_connection_the_lock_is_tried_once_and_again_as_soon_as_there_is_one(one, guard):
+    press(guard, one, end="15")
+    with tenant_scope(one.tenant):
+        Connection.objects.update(state=Connection.State.BROKEN)
+    time_is_over(one)
+    assert hold(one).request.reason == Reason.CONNECTION
+    assert "connection to the service is not working" in guard.get(f"/t/{one.tenant.slug}/devices/").content.decode()
+    with tenant_scope(one.tenant):
+        Intent.objects.update(finished_at=ClockTime() - timedelta(seconds=6))
+    time_is_over(one)
+    with tenant_scope(one.tenant):
+        assert Intent.objects.count() == 2
+        assert hold(one).due_at > database_now()
+        Hold.objects.update(attempts=9)
+        Connection.objects.update(state=Connection.State.CONNECTED, granted_at=ClockTime())
+        connected.send(Connection, connection=Connection.objects.select_related("tenant").get(), first=False)
+        assert hold(one).due_at <= database_now()
+        holds.HOLDS.step(hold(one).pk)
+    settle(one)
+    assert sent(one) == ["cont_unlock", "lock"]
+    assert hold(one).state == Hold.State.ENDED
+
+
+def test_a_lock_that_a_person_stopped_is_tried_again(one, guard):
+    press(guard, one, end="15")
+    with tenant_scope(one.tenant):
+        Hold.objects.update(**OVER)
+        holds.HOLDS.step(hold(one).pk)
+        ago = ClockTime() - timedelta(seconds=6)
+        stopped = {"state": State.CANCELLED, "reason": Reason.STOPPED, "finished_at": ago, "due_at": None}
+        Intent.objects.filter(pk=hold(one).request_id).update(**stopped)
+    time_is_over(one)
+    assert sent(one) == ["cont_unlock", "lock"]
 
 
 def test_six_in_the_evening_is_offered_until_six(one):

@@ -124,11 +124,25 @@ class TestUnlockingForAnEvacuation:
         settle(one)
         with tenant_scope(one.tenant):
             door = PassController.objects.get(device_name="倉庫")
-            devices.send_command(door=door, command=DoorCommand.UNLOCK, by=one.asker, nonce=fresh_nonce())
+            devices.send_command(door=door, command=DoorCommand.HOLD, by=one.asker, nonce=fresh_nonce())
         press(manager, one, "release")
         settle(one)
         assert (one.doors[1], "lock") not in sent(one)
         assert (one.doors[0], "lock") in sent(one)
+
+    def test_the_release_locks_a_door_through_which_somebody_was_let(self, one, manager):
+        choose(one, *one.doors[:2])
+        unlock(manager, one)
+        settle(one)
+        with tenant_scope(one.tenant):
+            door = PassController.objects.get(device_name="倉庫")
+            devices.send_command(door=door, command=DoorCommand.UNLOCK, by=one.asker, nonce=fresh_nonce())
+        settle(one)
+        assert "1 with a newer command" in page(manager, one)
+        press(manager, one, "release")
+        settle(one)
+        assert came(one) == ["done", "done"]
+        assert (one.doors[1], "lock") in sent(one)
 
     def test_a_lockdown_that_stands_leaves_its_doors_alone(self, one, manager):
         choose(one, one.doors[0])

@@ -341,7 +341,7 @@ def lively(place):
     with tenant_scope(place.tenant):
         Member.objects.create(member_id="M1", member_name="佐々木 健太郎")
         order = Lockdown.objects.create(
-            kind="lockdown", scope="all", state="standing", by=place.owner, started_by=place.owner
+            kind="evacuation", scope="all", state="standing", by=place.owner, started_by=place.owner
         )
         LockdownDoor.objects.create(lockdown=order, device_id="front", name="Front")
         Alert.objects.create(

@@ -178,7 +178,7 @@ class TestWhatCameOfIt:
         assert sorted(came(one)) == ["done", "missed", "missed"]
         step(one)
         assert len(sent(one)) == 1
-        assert order(one).due_at > database_now() + timedelta(minutes=30)
+        assert order(one).due_at > database_now() + timedelta(minutes=10)
         html = page(manager, one)
         assert "No API calls left this hour. Next try at" in html
         calls_an_hour(one, 3)

@@ -34,7 +34,7 @@ def ask(customer: Customer, door: str, command: DoorCommand = DoorCommand.HOLD, 
 
 def hold_of(customer: Customer, intent: Intent) -> Hold:
     with customer.scope():
-        return Hold.objects.get(intent=intent)
+        return Hold.objects.get(unlock=intent)
 
 
 def over(customer: Customer, intent: Intent, seconds: float = 90) -> Hold:
@@ -55,7 +55,7 @@ def wrong(customer: Customer, holds: dict[str, Intent]) -> list[str]:
     """Return doors that were not locked exactly once after their hold's end."""
     found = []
     for door, intent in holds.items():
-        end, arrived = hold_of(customer, intent).until, locks(customer, door)
+        end, arrived = hold_of(customer, intent).ends_at, locks(customer, door)
         assert end is not None
         if len(arrived) != 1 or arrived[0] < end:
             found.append(f"{door}: until {end}, locked {arrived}")
@@ -107,7 +107,7 @@ def test_a_newer_command_while_nobody_works_is_the_last_word(house: House, stage
     first = {door: ask(customer, door, seconds=3) for door in (held, locked)}
     until(lambda: all(hold_of(customer, each).state == Hold.State.STANDING for each in first.values()))
     with house.urgent.paused(), house.steady.paused():
-        ends = [hold_of(customer, each).until for each in first.values()]
+        ends = [hold_of(customer, each).ends_at for each in first.values()]
         until(lambda: database_now() > max(end for end in ends if end is not None), saying="the holds should end")
         longer = ask(customer, held, seconds=600)
         ask(customer, locked, DoorCommand.LOCK)

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.db import connections, transaction
 
+from portal.devices import door_orders
 from portal.domain.budget.client import client
 from portal.domain.budget.ledger import BudgetExhausted
 from portal.domain.budget.priorities import RESERVED_FOR_DOORS, Priority
@@ -49,7 +50,7 @@ def told(customer: Customer, order: Lockdown) -> dict[str, str]:
 def settled(customer: Customer, order: Lockdown, seconds: float = 60) -> dict[str, str]:
     """Return the states on the page as soon as no request is under way."""
     until(
-        lambda: door_outcomes.SENDING not in told(customer, order).values(),
+        lambda: door_orders.SENDING not in told(customer, order).values(),
         seconds,
         saying="every door came to something",
     )
@@ -72,7 +73,7 @@ def lies(customer: Customer, came: dict[str, str]) -> list[str]:
     asked: dict[str, list[Intent]] = {}
     for intent in requests(customer):
         asked.setdefault(intent.path["device_id"], []).append(intent)
-    false = [door for door, word in came.items() if word == door_outcomes.DONE and not arrived[door]]
+    false = [door for door, word in came.items() if word == door_orders.DONE and not arrived[door]]
     surely_not = {State.EXPIRED, State.CANCELLED}
     never = [door for door, tries in asked.items() if all(each.state in surely_not for each in tries)]
     return false + [door for door in never if arrived[door]]
@@ -120,7 +121,7 @@ def test_sixty_doors_with_thirty_calls_and_workers_killed_are_told_as_they_are(
         came = settled(customer, order)
     took = time.monotonic() - began
     counted = Counter(came.values())
-    figure("lockdown", "60 doors, 30 calls, 2 kills: doors locked", counted[door_outcomes.DONE], "at most 30")
+    figure("lockdown", "60 doors, 30 calls, 2 kills: doors locked", counted[door_orders.DONE], "at most 30")
     figure("lockdown", "60 doors, 30 calls, 2 kills: seconds until each is told", f"{took:.1f}", "below 60")
     assert len(came) == DOORS
     assert lies(customer, came) == []
@@ -152,9 +153,9 @@ def test_all_doors_with_calls_enough_are_asked_within_their_fifteen_seconds(
         "below 15",
     )
     # One door is not connected: it accepts the command and reports a failure, and is retried later.
-    assert Counter(came.values()) == {door_outcomes.DONE: doors - 1, door_outcomes.MISSED: 1}
+    assert Counter(came.values()) == {door_orders.DONE: doors - 1, door_orders.MISSED: 1}
     tries = Counter(each.path["device_id"] for each in requests(customer) if each.sent_at is not None)
-    again = {door: count - 1 for door, count in tries.items() if came[door] == door_outcomes.MISSED}
+    again = {door: count - 1 for door, count in tries.items() if came[door] == door_orders.MISSED}
     figure("lockdown", f"{doors} doors: device calls besides the missed door's later ones",
            len(customer.calls(35)) - sum(again.values()), f"at most {doors}")  # fmt: skip
     assert len(tries) == tries.total() - sum(again.values()) == doors
@@ -182,10 +183,8 @@ def test_doors_follow_by_themselves_when_calls_return(house: House, figure: Call
         with house.steady.paused():
             began = time.monotonic()
             order = lock_all(customer, *doors)
-            until(lambda: door_outcomes.MISSED in told(customer, order).values(), 30, saying="two are told as not sent")
-            until(
-                lambda: set(told(customer, order).values()) == {door_outcomes.DONE}, 90, saying="every door is locked"
-            )
+            until(lambda: door_orders.MISSED in told(customer, order).values(), 30, saying="two are told as not sent")
+            until(lambda: set(told(customer, order).values()) == {door_orders.DONE}, 90, saying="every door is locked")
         took = time.monotonic() - began
     figure("lockdown", "5 doors, 3 calls in 27 s: seconds until all are locked", f"{took:.0f}", "below 60")
     assert locks_at(customer) == Counter(doors)
@@ -201,9 +200,9 @@ def test_nothing_is_asked_after_a_persons_newer_command_or_the_release(house: Ho
     assert customer.settled(opened).state == State.SUCCEEDED
     with customer.scope():
         Intent.objects.exclude(pk=opened.pk).exclude(finished_at=None).update(finished_at="2020-01-01T00:00Z")
-    until(lambda: door_outcomes.MISSED not in told(customer, order).values(), saying="the other doors are tried again")
+    until(lambda: door_orders.MISSED not in told(customer, order).values(), saying="the other doors are tried again")
     came = settled(customer, order)
-    assert came[customer.doors[0]] == door_outcomes.NEWER
+    assert came[customer.doors[0]] == door_orders.NEWER
     assert locks_at(customer)[customer.doors[0]] == 0
     release(customer, order)
     tries = len(requests(customer))
@@ -235,7 +234,7 @@ def test_a_try_waits_for_a_command_that_is_just_being_recorded(house: House, sma
                         go.wait(PATIENCE)
                     else:
                         begun.wait(PATIENCE)
-                        door_outcomes.run_step(order.pk)
+                        door_outcomes.ORDERS.step(order.pk)
             finally:
                 connections.close_all()
 
@@ -250,5 +249,5 @@ def test_a_try_waits_for_a_command_that_is_just_being_recorded(house: House, sma
         "lock",
         "cont_unlock",
     ]
-    assert told(customer, order) == {customer.doors[0]: door_outcomes.NEWER}
+    assert told(customer, order) == {customer.doors[0]: door_orders.NEWER}
     release(customer, order)

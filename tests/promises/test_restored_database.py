@@ -90,7 +90,7 @@ def in_the_middle(house: House, customer: Customer, stage: Stage, folder: Path) 
     house.urgent.pause()
     with customer.scope():
         ends = database_now() + timedelta(seconds=5)
-        facts = {"device_id": customer.doors[0], "by": door.by, "intent": door, "until": ends, "due_at": ends}
+        facts = {"device_id": customer.doors[0], "by": door.by, "unlock": door, "ends_at": ends, "due_at": ends}
         Hold.objects.create(state=Hold.State.STANDING, **facts)
         owner = customer.staff("owner")
         alert = Alert.objects.create(kind="forced", subject="door:x", severity=3, weight=3, began_at=ends, last_at=ends)

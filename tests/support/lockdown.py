@@ -69,7 +69,7 @@ def settle(place):
 def step(place, of=None):
     """Run the timer of a lockdown (by default the latest), and do the workers' steps."""
     with tenant_scope(place.tenant):
-        door_outcomes.run_step((of or order(place)).pk)
+        door_outcomes.ORDERS.step((of or order(place)).pk)
     settle(place)
 
 
@@ -101,7 +101,7 @@ def lose(place, name, reason=Reason.NOT_SENT, state=State.CANCELLED):
     with tenant_scope(place.tenant):
         row = LockdownDoor.objects.get(name=name, lockdown=order(place))
         changes = {"state": state, "reason": reason, "finished_at": ClockTime(), "due_at": None}
-        Intent.objects.filter(pk=row.intent_id).update(**changes)
+        Intent.objects.filter(pk=row.request_id).update(**changes)
 
 
 def no_calls_left(place, left=0):
