@@ -114,6 +114,8 @@ def test_nothing_is_sent_before_its_time(one, guard):
     press(guard, one, end="15")
     with tenant_scope(one.tenant):
         holds.HOLDS.step(hold(one).pk)
+        assert hold(one).request is None
+    settle(one)
     assert sent(one) == ["cont_unlock"]
 
 
