@@ -23,7 +23,7 @@ from django.utils.translation import gettext as _
 
 from accessapi.operations import CallClass
 from portal.base.restore import marking
-from portal.base.timers.clock import ClockTime, database_now
+from portal.base.timers.clock import ClockTime, database_now, growing_pause
 from portal.base.timers.timer_registry import Process, due, retry_after
 from portal.devices.actions import DoorCommand, service_command, why_unavailable
 from portal.devices.models import OrderedDoor
@@ -81,7 +81,7 @@ class DoorOrder:
 
     def pause_after(self, attempts: int) -> timedelta:
         """Return the pause after so many tries. It grows, so that an unreachable door does not use up the calls."""
-        return min(self.first_pause * int(2 ** min(max(attempts - 1, 0), 10)), self.longest_pause)
+        return growing_pause(self.first_pause, attempts - 1, self.longest_pause)
 
     def find_requester(self) -> Requester | None:
         """Return the person with whose permission doors are tried now; None if no one has it."""
