@@ -1,4 +1,4 @@
-"""Register the app's parts that other apps run or show."""
+"""Register the overview, its banner, and the menu entries of the pages of `tenants`."""
 
 from django.utils.translation import gettext_lazy as _
 
@@ -15,3 +15,10 @@ nav.register(
 frame.register_banners(connection_lost)
 batching.register_query(queries.AREAS_QUERY, place_queries.areas_for_directions, on_every_page=False)
 batching.register_query(queries.JOBS_QUERY, queries.recent_jobs, on_every_page=False)
+# The pages of `tenants`, which registers nothing here.
+nav.register(
+    NavEntry("connection", _("Connection"), "plug-connected", "connection:index", Permission.CONNECTION_VIEW, "tenant")
+)
+nav.register(NavEntry("staff", _("Staff"), "id-badge-2", "staff:index", Permission.STAFF_VIEW, "tenant"))
+nav.register(NavEntry("audit", _("Audit log"), "list-check", "audit:index", Permission.AUDIT_VIEW, "tenant"))
+nav.register(NavEntry("roles", _("Roles"), "shield-check", "roles:index", Permission.TENANT_VIEW, "tenant"))

@@ -29,8 +29,8 @@ from portal.domain.intents.models import Intent, Reason, State
 from portal.domain.intents.words import uncertain_text
 from portal.domain.places.models import Key, KeyBox, KeyState
 from portal.domain.sync import freshness, single_reads
-from portal.keys import tasks
-from portal.keys.tasks import READ_STALE
+from portal.keys import status_reading
+from portal.keys.status_reading import READ_STALE
 from tenants.access import TenantRequest
 from tenants.connections.service_clients import current_connection
 from tenants.models import Tenant
@@ -152,11 +152,11 @@ command_palette.register(
     Permission.DEVICES_VIEW,
     partial(freshness.describe_unread, kind=MirrorKind.KEY_BOXES),
 )
-events.subscribe(MirrorKind.HISTORIES, tasks.on_histories)
-celery_app.declare(tasks.READ_STALE, tasks.read_due_boxes, queue="sync", seconds=280)
+events.subscribe(MirrorKind.HISTORIES, status_reading.on_histories)
+celery_app.declare(status_reading.READ_STALE, status_reading.read_due_boxes, queue="sync", seconds=280)
 rounds.register(
     "key_boxes",
-    rounds.enqueue_steps(tasks.READ_STALE, tasks.due_boxes),
+    rounds.enqueue_steps(status_reading.READ_STALE, status_reading.due_boxes),
     every=60.0,
     queue="sync",
 )

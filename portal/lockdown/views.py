@@ -1,10 +1,11 @@
-"""Views of lockdowns. A submitted action first needs a recent proof of identity, then it is run."""
+"""Views and the settings' form of lockdowns. An action first needs a recent proof of identity, then it is run."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from django.http import HttpResponse
+from django import forms
+from django.http import HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -13,16 +14,17 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from portal.base.ui import live_updates
+from portal.base.ui.shown_values import ConflictForm
 from portal.base.ui.url_lookup import get_row_or_404
 from portal.domain.intents.form_handling import ErrorsAsMessages, command_to_confirm, submit_once
 from portal.domain.intents.nonces import Nonce, NotSubmitted
 from portal.domain.intents.recording import Requester
+from portal.domain.places.models import PassController
 from portal.domain.safety.changing import change_with_feedback
 from portal.lockdown import actions
 from portal.lockdown.actions import change_settings, evacuation_doors
-from portal.lockdown.forms import SettingsForm
 from portal.lockdown.lockdown_pages import LockdownPage, Lockdowns
-from portal.lockdown.models import Kind, Lockdown, current_setting
+from portal.lockdown.models import Kind, Lockdown, LockdownSetting, Second, current_setting
 from portal.lockdown.preview import DoorSelection, LockdownPreview, form_choices
 from tenants.access import TenantRequest, tenant_view
 from tenants.pending_commands import PendingCommand
@@ -163,3 +165,36 @@ def _page(request: TenantRequest, order_id: int | None) -> str:
 
 start, rehearse, open_doors, rehearse_open = map(_action_view, ("start", "rehearse", "open", "rehearse_open"))
 again, release, confirm, withdraw = map(_action_view, ("again", "release", "confirm", "withdraw"))
+
+
+class _Doors(forms.MultipleChoiceField):
+    """A choice of doors. Doors that no longer exist are left out."""
+
+    def to_python(self, value: Any) -> list[str]:
+        return [each for each in super().to_python(value) if self.valid_value(each)]
+
+
+class SettingsForm(ConflictForm, forms.Form):
+    """The form for the evacuation's doors and for what a second person confirms."""
+
+    evacuation = forms.BooleanField(label=gettext_lazy("Allow the evacuation unlock of these doors"), required=False)
+    door = _Doors(label=gettext_lazy("Doors of the evacuation unlock"), required=False)
+    second = forms.ChoiceField(
+        label=gettext_lazy("A second person has to confirm"),
+        choices=Second.choices,
+        required=False,
+        error_messages={"invalid_choice": gettext_lazy("Choose what a second person confirms. Nothing was changed.")},
+    )
+
+    def __init__(self, kept: LockdownSetting, data: QueryDict | None = None) -> None:
+        doors = PassController.objects.order_by("name_order", "pk").only("tenant_id", "device_id", "device_name")
+        choices = [(door.device_id, str(door)) for door in doors]
+        there = [key for key, _name in choices if key in kept.doors]
+        super().__init__(data, initial={"evacuation": kept.evacuation, "door": there, "second": kept.second})
+        self.fields["door"].choices = choices  # type: ignore[attr-defined]  # a choice field
+
+    @property
+    def wanted(self) -> dict[str, Any]:
+        """Return the chosen values, as arguments of `change_settings`."""
+        given = self.cleaned_data
+        return {"evacuation": given["evacuation"], "doors": given["door"], "second": Second(given["second"])}

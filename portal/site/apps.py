@@ -61,3 +61,8 @@ class AlertsPages(AppConfig):
 class Webhooks(AppConfig):
     name = "portal.webhooks"
     label = "hooks"
+
+
+class Notifications(AppConfig):
+    name = "portal.domain.notifications"
+    label = "telling"

@@ -66,7 +66,7 @@ INSTALLED_APPS = [
     "portal.site.apps.Presence",
     "portal.domain.alerts",
     "portal.domain.cameras",
-    "portal.domain.notifications",
+    "portal.site.apps.Notifications",
     "portal.members",
     "portal.groups",
     "portal.areas",

@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from portal.base.storage.views import check_program
+from portal.base.storage.signed_archive import check_program
 from portal.base.ui import url_lookup
 from portal.base.ui.urls import urls_of_tenant
 from portal.codes.views import guest_code

@@ -5,7 +5,7 @@ import pytest
 from portal.domain.alerts import detection
 from portal.domain.alerts.models import Alert
 from portal.domain.places.models import KeyBox
-from portal.keys import tasks
+from portal.keys import status_reading
 from tenants.scope import tenant_scope
 from tests.support.desk import said
 from tests.support.doors import hear
@@ -22,7 +22,7 @@ def house(place):
     box = house.get("/v1/devices/keys")["key_devices"][0]
     with tenant_scope(place.tenant):
         KeyBox.objects.create(key_device_id=house.box, key_device_name="Office keys", units=box["units"])
-        tasks.read_due_boxes()
+        status_reading.read_due_boxes()
     hear(place)
     return house
 
@@ -31,7 +31,7 @@ def learns(place):
     """Read the log, the key boxes and the alerts."""
     hear(place)
     with tenant_scope(place.tenant):
-        tasks.read_due_boxes()
+        status_reading.read_due_boxes()
         detection.check_tenant()
 
 

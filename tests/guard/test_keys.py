@@ -15,7 +15,7 @@ from portal.domain.intents import sending, tracking
 from portal.domain.intents.models import Intent, State
 from portal.domain.people.models import Member
 from portal.domain.places.models import KeyBox
-from portal.keys import tasks
+from portal.keys import status_reading
 from tenants.models import Connection
 from tenants.scope import tenant_scope
 from tests.support.desk import said
@@ -212,7 +212,7 @@ def test_a_due_box_is_read_within_budget_and_only_once(one):
     real = one.sandbox.api("GET", "/v1/devices/keys", token=one.service.token).json()["key_devices"][0]
     with tenant_scope(one.tenant):
         KeyBox.objects.filter(key_device_id="K1").update(key_device_id=real["key_device_id"], units=real["units"])
-        assert (tasks.read_due_boxes(), tasks.read_due_boxes()) == (1, 0)
+        assert (status_reading.read_due_boxes(), status_reading.read_due_boxes()) == (1, 0)
     assert key(one, "01", real["key_device_id"]).read_at is not None
 
 
@@ -223,7 +223,7 @@ def test_where_the_contract_lacks_key_boxes_one_is_asked_now_and_then(make):
     with tenant_scope(house.tenant):
         Connection.objects.update(contracts_refused=["key_box"])
         before = len(house.sandbox.calls(house.service.tenant_id, 28))
-        assert [tasks.read_due_boxes() for _ in range(3)] == [0, 0, 0]
+        assert [status_reading.read_due_boxes() for _ in range(3)] == [0, 0, 0]
         assert len(house.sandbox.calls(house.service.tenant_id, 28)) == before + 1
         assert KeyBox.objects.filter(look_at__gt=database_now()).count() == 3
 

@@ -10,7 +10,7 @@ from portal.devices import status_reading
 from portal.domain.cameras.models import Camera
 from portal.domain.places import door_states
 from portal.domain.places.models import PassController
-from portal.keys import tasks as key_tasks
+from portal.keys import status_reading as key_tasks
 from portal.lockdown.models import Kind, Lockdown, LockdownDoor, Scope, State
 from portal.plans.models import FloorPlan, Placed, Placement
 from tenants.scope import across_tenants, tenant_scope

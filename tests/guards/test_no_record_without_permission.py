@@ -19,7 +19,7 @@ from django.urls import Resolver404, resolve
 from django.utils import timezone
 
 from portal.base.ui.times import TOKYO
-from portal.domain.people import last_seen
+from portal.domain.people import row_building
 from portal.domain.people.models import Guest, Member
 from portal.domain.places.models import Area, PassController
 from portal.domain.presence import passages
@@ -107,7 +107,7 @@ class Building:
             person = {"member_id": who, "member_name": who, "device_id": self.doors[day], "history_id": f"{day}{who}"}
             rows = happened(self.place, record(self.days[day], content=f"{CANARY}-{day}", **person))
             with tenant_scope(self.place.tenant):
-                last_seen.update_last_seen([row.pk for row in rows])
+                row_building.update_last_seen([row.pk for row in rows])
                 passages.save_new_passages(self.place.tenant, histories=rows)
         taken = {"unit": KEYS[day], "who": self.member.member_id}
         tells(self.place, content="Key taken", at=self.days[day], history_id=f"{day}-taken", **taken)

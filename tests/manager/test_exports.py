@@ -49,7 +49,7 @@ WRITERS = {
     # The checking program, stored video, and other things that are stored as a whole.
     "portal/evidence/item_views.py",
     "portal/base/storage/store.py",
-    "portal/base/storage/views.py",
+    "portal/base/storage/signed_archive.py",
     "portal/reviews/signed_report.py",  # a part of a signed archive
     "portal/reports/report_files.py",  # a workbook of several tables, whose cells the writer makes
 }

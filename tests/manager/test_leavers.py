@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from portal.domain.events import MirrorKind
 from portal.domain.history.models import History
-from portal.domain.people import last_seen
+from portal.domain.people import row_building
 from portal.domain.people.models import Member
 from portal.domain.sync import local_writes
 from portal.domain.sync.freshness import freshness_of
@@ -59,7 +59,7 @@ def came(*member_ids):
     """Load these records into the log."""
     now = timezone.now()
     rows = [History(history_id=str(uuid4()), at=now, member_id=each, content="Entry") for each in member_ids]
-    last_seen.update_last_seen([row.pk for row in History.objects.bulk_create(rows)])
+    row_building.update_last_seen([row.pk for row in History.objects.bulk_create(rows)])
 
 
 def listed(desk, which, **query):

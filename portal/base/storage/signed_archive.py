@@ -9,7 +9,11 @@ import hashlib
 import zipfile
 from collections.abc import Iterable
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Protocol
+
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse
 
 from portal.base.storage.check_export import MANIFEST, SEAL, SIGNATURE, STAMP, TAIL
 from tenants import signing
@@ -92,3 +96,12 @@ class SignedArchive:
                 digest.update(piece)
                 file.write(piece)
         return digest.hexdigest()
+
+
+@login_not_required
+def check_program(request: HttpRequest) -> HttpResponse:
+    """Return the program that checks a signed file without the portal."""
+    program = Path(__file__).with_name("check_export.py").read_bytes()
+    answer = HttpResponse(program, content_type="text/x-python; charset=utf-8")
+    answer["Content-Disposition"] = 'attachment; filename="check_export.py"'
+    return answer

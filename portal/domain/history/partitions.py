@@ -15,7 +15,7 @@ from django.db import transaction
 
 from accessapi.limits import JST
 from portal.base.timers.clock import database_now
-from portal.domain.people.last_seen import PRECISION
+from portal.domain.people.row_building import PRECISION
 from tenants.scope import across_tenants
 
 log = structlog.get_logger(__name__)

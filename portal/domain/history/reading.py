@@ -37,7 +37,7 @@ from portal.domain.events import READ_INTERVALS, MirrorKind
 from portal.domain.history import coverage, records
 from portal.domain.history.models import History, HistoryDay
 from portal.domain.history.records import HistoryColumns, build_records, insert_records
-from portal.domain.people import last_seen
+from portal.domain.people import row_building
 from portal.domain.sync import failure_reasons, schedule
 from portal.domain.sync.models import MirrorState
 from portal.domain.sync.schedule import MirrorLease, may_read_on
@@ -279,7 +279,7 @@ class _Turn:
             )[:MAX_VALUES]
         if new:
             MirrorState.objects.filter(pk=self.lease.state_id).update(total=F("total") + len(new))
-            last_seen.update_last_seen(new)
+            row_building.update_last_seen(new)
             if events.has_subscribers(MirrorKind.HISTORIES):
                 rows = list(History.objects.filter(pk__in=new).order_by("at", "pk"))
                 events.publish(MirrorKind.HISTORIES, self.connection.tenant, histories=rows)

@@ -14,7 +14,7 @@ from django.db.models import Count, F, QuerySet
 from portal.base.timers.clock import database_now
 from portal.domain import events
 from portal.domain.events import MirrorKind
-from portal.domain.people import last_seen
+from portal.domain.people import row_building
 from portal.domain.people.guest_fields import AREAS, END, GRACE, GUEST, KEYS, KEYS_RETURN_END, values_from_read
 from portal.domain.people.member_fields import CARD, DOORS_AND_KEYS, MEMBER, QR, RIGHTS_NAMES
 from portal.domain.people.models import Group, Guest, Member, MemberSearch, RightsChange
@@ -283,7 +283,7 @@ def _listed_values(row: Member) -> list[Any]:
 def _save_members(rows: Sequence[Member], reader: MemberRowBuilder) -> None:
     """Save members and their search entries. Call the listeners of RIGHTS with those whose permissions are known."""
     unknown = {row.member_id: row for row in rows if row.pk is None}
-    for member_id, at in last_seen.last_seen_of(unknown).items():
+    for member_id, at in row_building.last_seen_of(unknown).items():
         unknown[member_id].last_seen_at = at
     Member.objects.bulk_create(
         rows,

@@ -1,10 +1,16 @@
-"""Register the app's parts that other apps run or show."""
+"""Register what readings, people and places offer to others: labels, listeners, banners, timers, sentences."""
 
 from django.utils.translation import ngettext_lazy
 
 from portal.base.restore import marking
 from portal.base.ui import batching, frame
+from portal.domain import events
+from portal.domain.events import MirrorKind
+from portal.domain.people.guest_fields import GUEST
+from portal.domain.people.member_fields import MEMBER, MEMBERGROUP
+from portal.domain.places import key_states
 from portal.domain.sync import freshness, schedule, tasks
+from tenants.audit_log import changes
 from tenants.connections.oauth_grant import connected
 from tenants.sentences import register_sentences
 
@@ -22,3 +28,11 @@ register_sentences(
         ),
     }
 )
+
+
+for kind, fields in (("member", MEMBER), ("guest", GUEST), ("membergroup", MEMBERGROUP)):
+    changes.register_labels(kind, fields.label_of)
+
+
+events.subscribe(MirrorKind.HISTORIES, key_states.on_histories)
+events.subscribe(MirrorKind.KEY_BOXES, key_states.on_key_boxes)

@@ -20,7 +20,7 @@ from django.db import connection as database
 
 from portal.base.timers.clock import database_now
 from portal.domain.events import MirrorKind
-from portal.domain.people import last_seen
+from portal.domain.people import row_building
 from portal.domain.people.field_types import Text
 from portal.domain.people.guest_fields import GUEST, GUEST_NAME
 from portal.domain.people.member_fields import MEMBER
@@ -143,7 +143,7 @@ def swap_members(run: SyncRun) -> SwapResult:
         # The planner has no statistics for rows of this transaction, expects few, and would choose slow nested loops.
         # With hash joins, the time grows only with the length of the list.
         cursor.execute("SET LOCAL enable_nestloop = off")
-        last_seen.lock_last_seen()  # before any row is locked, but after the slow steps
+        row_building.lock_last_seen()  # before any row is locked, but after the slow steps
         removed = _remove(cursor, scope)
         changed = _write(cursor, scope)
         cursor.execute("SELECT count(*) FROM mirror_member WHERE tenant_id = %s AND gone_at IS NULL", [run.tenant_id])
