@@ -11,7 +11,7 @@ from portal.base.timers import timer_registry
 from portal.base.timers.clock import ClockTime, database_now
 from portal.domain.alerts.models import Alert, Severity, Watch
 from portal.domain.events import MirrorKind
-from portal.domain.sync import schedule
+from portal.domain.sync import tasks
 from portal.domain.sync.models import MirrorState
 from tenants.models import Connection, Tenant
 from tenants.scope import across_tenants
@@ -31,7 +31,7 @@ def tick(ground: Ground) -> list[Figure]:
             MirrorState(tenant_id=pk, kind=MirrorKind.MEMBERS, due_at=now) for pk in ids
         )
         started = time.perf_counter()
-        rung = schedule.check_due()
+        rung = tasks.check_due()
         took = time.perf_counter() - started
         MirrorState.objects_across_tenants.filter(tenant__in=ids).update(due_at=None)
     if rung < count:

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from portal.base.timers.celery_app import app
 from portal.domain.events import SYNCED_KINDS, MirrorKind
-from portal.domain.sync import freshness, long_lists, schedule
+from portal.domain.sync import freshness, long_lists, schedule, tasks
 from portal.domain.sync.models import MirrorState
 from tenants.connections.oauth_grant import connected
 from tenants.models import Connection, ServiceEnvironment, Tenant
@@ -49,12 +49,12 @@ def test_the_tick_rings_once_for_what_is_due_and_again_when_nobody_came(
     here = customer()
     here.sync()
     rung.clear()
-    assert schedule.check_due() == 0
+    assert tasks.check_due() == 0
     here.due_now(MirrorKind.AREAS)
-    assert [schedule.check_due(), schedule.check_due()] == [1, 0]
+    assert [tasks.check_due(), tasks.check_due()] == [1, 0]
     with tenant_scope(here.tenant):
         MirrorState.objects.update(rung_at=timezone.now() - timedelta(minutes=2))
-    assert schedule.check_due() == 1
+    assert tasks.check_due() == 1
     assert rung == [here.tenant.pk] * 2
 
 
@@ -63,7 +63,7 @@ def test_a_tenant_without_connection_is_left_alone(customer: MakeCustomer, rung:
     with tenant_scope(here.tenant):
         Connection.objects.update(state="revoked")
     here.sync()
-    assert schedule.check_due() == 0
+    assert tasks.check_due() == 0
     assert here.calls(3) == 0
 
 
@@ -112,7 +112,7 @@ def test_hundreds_of_due_tenants_are_rung_with_a_handful_of_queries(
             MirrorState(tenant=each, kind=kind, due_at=timezone.now()) for each in tenants for kind in SYNCED_KINDS
         )
     with django_assert_max_num_queries(5):
-        assert schedule.check_due() == 300
+        assert tasks.check_due() == 300
     with app.connection_for_write() as broker:
         rung = [told["body"] for told in map(json.loads, broker.default_channel.client.lrange("sync", 0, -1))]
         broker.default_channel.client.delete("sync")
