@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from accessapi.limits import JST
 from accessapi.resources.guests import GuestCreate
 from portal.base.files import file_limits, reading
-from portal.base.files.date_parsing import parse_day, parse_moment, parse_time
+from portal.base.files.date_parsing import parse_day, parse_time, parse_typed_moment
 from portal.base.files.file_limits import FileFault
 from portal.base.files.writing import is_reason_heading
 from portal.base.files.xlsx_reading import LOST_DIGITS
@@ -192,7 +192,7 @@ def _start(row: ParsedRow, texts: Mapping[str, str]) -> datetime | None:
     clock = parse_time(text) if text else None
     if day is not None and (clock is not None or not text):
         return datetime.combine(day, clock, JST) if clock else datetime(day.year, day.month, day.day, tzinfo=JST)
-    found = parse_moment(text)
+    found = parse_typed_moment(text)
     if found is None:
         row.problems.append(("start", "time_alone" if clock else "moment", {}))
     return found
@@ -203,7 +203,7 @@ def _end(row: ParsedRow, texts: Mapping[str, str], start: datetime, preset: Pres
     if not text:
         return hours.end_of(preset, start)
     clock = parse_time(text)
-    found = datetime.combine(start.astimezone(JST).date(), clock, JST) if clock else parse_moment(text, end=True)
+    found = datetime.combine(start.astimezone(JST).date(), clock, JST) if clock else parse_typed_moment(text, end=True)
     if found is None:
         row.problems.append(("end", "moment", {}))
     return found

@@ -9,7 +9,7 @@ from portal.domain.budget import ledger
 from portal.domain.budget.models import Spent
 from portal.domain.budget.priorities import Priority
 from portal.domain.budget.quota import quota_of
-from tenants.scope import tenant_scope
+from tenants.scope import across_tenants, tenant_scope
 from tests.support.rounds import round_of
 
 LIMITS = "[limits]\ngeneral = 40\ndevice = 20\nwindow_seconds = 60\n"
@@ -80,6 +80,11 @@ def test_hours_that_nobody_looks_at_any_more_are_forgotten_and_no_call_that_coun
     assert Spent.objects.count() == before - 2
     assert Spent.objects.order_by("step")[0].step == reading.step - 360
     assert quota_of(small.connection).general.remaining == left == 10
+
+
+def test_before_there_is_an_environment_nothing_is_forgotten(db):
+    with across_tenants("the round looks at all tenants"):
+        assert not ledger.expired_steps()[0].exists()
 
 
 def test_the_device_class_is_counted_apart(small):

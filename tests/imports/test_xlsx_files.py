@@ -76,6 +76,12 @@ def test_our_own_download_comes_back_with_every_value_unchanged(rows):
     assert [cells for _line, cells in found] == lines[1:]
 
 
+def test_our_own_download_can_be_read_whatever_characters_it_holds():
+    with render_xlsx([["氏名"], ["a\ufffeb\uffff"]], "rows") as file:
+        _headings, found = read(file.read())
+    assert [cells for _line, cells in found] == [["a\ufffeb\uffff"]]
+
+
 def test_cells_come_out_as_people_see_them():
     content = book_of(
         ["whole", "part", "zeros", "day", "moment", "yes", "formula", "text"],

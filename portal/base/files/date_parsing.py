@@ -16,11 +16,11 @@ _TIME = re.compile(rf"{_CLOCK}\Z", re.ASCII)
 
 def parse_day(text: str) -> date | None:
     """Return the day of `2026-12-01`, `2026/12/1` or `2026年12月1日` without a time; None for anything else."""
-    found = parse_moment(text)
+    found = parse_typed_moment(text)
     return found.date() if found is not None and not _has_time(text) else None
 
 
-def parse_moment(text: str, *, end: bool = False) -> datetime | None:
+def parse_typed_moment(text: str, *, end: bool = False) -> datetime | None:
     """Return the moment of a day with or without a time; None for anything else.
 
     A day alone means 00:00, or as an `end` its last second.

@@ -65,7 +65,7 @@ def unescape_formula(cell: str) -> str:
 
 
 XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-_FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
+_FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff]")
 
 
 def render_csv(lines: Iterable[Sequence[Any]]) -> Iterator[bytes]:
@@ -183,7 +183,6 @@ def download_recorder(
 MAX_ROWS_PER_SHEET = 1_048_575
 MAX_BYTES_PER_SHEET = 1_500_000_000
 _MAX_CELL_LENGTH = 32_767  # characters in a cell, by the format
-_FORBIDDEN_IN_XML = re.compile("[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff]")
 _TEXT_STYLE = 1  # the text style, which the headings have
 _END = b"</sheetData>"
 
@@ -196,7 +195,7 @@ def render_rows(lines: Iterable[Sequence[str]]) -> bytes:
 def _cell(text: str) -> str:
     if not text:
         return "<c/>"
-    said = _FORBIDDEN_IN_XML.sub(lambda found: f"_x{ord(found[0]):04X}_", text[:_MAX_CELL_LENGTH])
+    said = _FORBIDDEN.sub(lambda found: f"_x{ord(found[0]):04X}_", text[:_MAX_CELL_LENGTH])
     return f'<c t="inlineStr" s="{_TEXT_STYLE}"><is><t xml:space="preserve">{escape(said)}</t></is></c>'
 
 

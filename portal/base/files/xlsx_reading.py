@@ -136,7 +136,7 @@ Line = tuple[int, list[str]]
 _Reader = Callable[[str, datetime], str]
 _RELATIONSHIP = "http://schemas.openxmlformats.org/officeDocument/2006/relationships id"
 _STRICT_RELATIONSHIP = "http://purl.oclc.org/ooxml/officeDocument/relationships id"
-_ESCAPED = re.compile(r"_x00([01][0-9A-Fa-f]|7[Ff])_")
+_ESCAPED = re.compile(r"_x(00[01][0-9A-Fa-f]|007[Ff]|[Ff]{3}[EeFf])_")
 _ZEROS = re.compile(r"0{2,40}\Z")
 # Spreadsheets store fifteen digits of a number: a longer one is no longer exact.
 _EXACT = 10**15
@@ -256,8 +256,8 @@ class _RowParser:
 
 
 def unescape(text: str) -> str:
-    """Return the text with control characters in place of XLSX's escapes, such as `_x000D_`."""
-    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) if "_x00" in text else text
+    """Return the text with the characters that XML forbids in place of XLSX's escapes, such as `_x000D_`."""
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) if "_x" in text else text
 
 
 def _column(reference: str) -> int:

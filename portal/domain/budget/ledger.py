@@ -183,7 +183,7 @@ def expired_steps() -> list[QuerySet[Spent]]:
     Environments may have different windows: the longest one is used for all.
     """
     known = [each.catalogue.limits.window_seconds for each in ServiceEnvironment.objects.all()]
-    kept_from = int(datetime.now(UTC).timestamp()) - 2 * max(CALL_WINDOW_SECONDS, *known)
+    kept_from = int(datetime.now(UTC).timestamp()) - 2 * max([CALL_WINDOW_SECONDS, *known])
     return [Spent.objects_across_tenants.filter(step__lt=kept_from // STEP_SECONDS)]
 
 

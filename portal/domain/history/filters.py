@@ -77,9 +77,9 @@ class QuickFilter(TextChoices):
         )
 
 
-def parse_moment(text: str, *, end: bool = False) -> datetime | None:
+def parse_bound(text: str, *, end: bool = False) -> datetime | None:
     """Return the moment of `from` or `to`; None for anything else."""
-    return date_parsing.parse_moment(text.replace("T", " ", 1), end=end) if text else None
+    return date_parsing.parse_typed_moment(text.replace("T", " ", 1), end=end) if text else None
 
 
 def _period(rows: Keys, values: list[str]) -> Keys:
@@ -88,11 +88,11 @@ def _period(rows: Keys, values: list[str]) -> Keys:
 
 
 def _from(rows: Keys, values: list[str]) -> Keys:
-    return search.filter_records(rows, RecordFilter(since=parse_moment(values[0])))
+    return search.filter_records(rows, RecordFilter(since=parse_bound(values[0])))
 
 
 def _to(rows: Keys, values: list[str]) -> Keys:
-    end = parse_moment(values[0], end=True)
+    end = parse_bound(values[0], end=True)
     return search.filter_records(rows, RecordFilter(until=end + timedelta(seconds=1) if end else None))
 
 
@@ -172,11 +172,11 @@ def _people_search_url(request: TenantRequest) -> str:
 
 
 def _since(request: TenantRequest) -> list[Choice]:
-    return [(text, time_tag(at)) for text in _chosen(request, "from") if (at := parse_moment(text))]
+    return [(text, time_tag(at)) for text in _chosen(request, "from") if (at := parse_bound(text))]
 
 
 def _until(request: TenantRequest) -> list[Choice]:
-    return [(text, time_tag(at)) for text in _chosen(request, "to") if (at := parse_moment(text, end=True))]
+    return [(text, time_tag(at)) for text in _chosen(request, "to") if (at := parse_bound(text, end=True))]
 
 
 def _chosen(request: TenantRequest, name: str) -> list[str]:
@@ -242,8 +242,8 @@ FILTERS = (
 _VALID: Mapping[str, Callable[[str], object]] = {
     "period": lambda value: value in Period.values,
     "only": lambda value: value in QuickFilter.values,
-    "from": parse_moment,
-    "to": lambda value: parse_moment(value, end=True),
+    "from": parse_bound,
+    "to": lambda value: parse_bound(value, end=True),
 }
 
 
@@ -259,7 +259,7 @@ def apply_filters(rows: Keys, query: QueryDict) -> Keys:
 
 def time_span(query: QueryDict) -> tuple[datetime | None, datetime | None]:
     """Return the time span of a URL; None for an open end."""
-    since, until = parse_moment(query.get("from", "")), parse_moment(query.get("to", ""), end=True)
+    since, until = parse_bound(query.get("from", "")), parse_bound(query.get("to", ""), end=True)
     if (period := query.get("period", "")) in Period.values:
         begin, end = Period(period).span()
         since, until = max(since or begin, begin), min(until or end, end) if end and until else until or end

@@ -31,7 +31,7 @@ from portal.domain.events import MirrorKind
 from portal.domain.history import filters, gaps, search, visibility
 from portal.domain.history import search as history_search
 from portal.domain.history.coverage import Coverage
-from portal.domain.history.filters import FILTERS, coverage_of, devices_of, parse_moment, status_word, time_span
+from portal.domain.history.filters import FILTERS, coverage_of, devices_of, parse_bound, status_word, time_span
 from portal.domain.history.gaps import GapNotice
 from portal.domain.history.models import History, HistorySearch
 from portal.domain.sync import freshness
@@ -223,11 +223,11 @@ class ActivityLogTable(Table):
 
     @property
     def from_input_value(self) -> str:
-        return _input_value(parse_moment(self.address.get("from")))
+        return _input_value(parse_bound(self.address.get("from")))
 
     @property
     def to_input_value(self) -> str:
-        return _input_value(parse_moment(self.address.get("to"), end=True))
+        return _input_value(parse_bound(self.address.get("to"), end=True))
 
     @property
     def empty(self) -> EmptyState | None:

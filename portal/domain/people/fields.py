@@ -62,7 +62,7 @@ def item_moment(item: Item, name: str, odd: Unexpected) -> datetime | None:
 @lru_cache(maxsize=10_000)
 def moment_of_cell(cell: str, ends: bool) -> str | None:
     """Return the written moment for a cell, or None. A date alone means its start or, with `ends`, its last second."""
-    found = date_parsing.parse_moment(cell, end=ends)
+    found = date_parsing.parse_typed_moment(cell, end=ends)
     try:
         return write_moment(found) if found is not None else None
     except (ValueError, OverflowError):
