@@ -10,7 +10,7 @@ from bench.figures import Figure, percentile
 from bench.ground import Ground, say
 from bench.hooks import listening
 from portal.base.timers.clock import database_now
-from portal.domain.alerts.models import Alert, Watch
+from portal.domain.alerts.models import Alert, DetectionState
 from portal.webhooks.processing import SECONDS_PER_READING
 from tests.support.browser import Browser
 from tests.support.stage import Customer
@@ -30,7 +30,7 @@ def told(ground: Ground) -> list[Figure]:
         person = customer.staff("facility manager")
         listening(customer)
         with customer.scope():
-            Watch.objects.get_or_create(tenant=customer.tenant)
+            DetectionState.objects.get_or_create(tenant=customer.tenant)
         with customer.browser(person) as browser:
             page = _Page(browser, customer.url("alerts/"), ground.house.folder / "mails")
             late = [page.after_a_quiet_while(customer) for _ in range(clicks)]

@@ -24,7 +24,7 @@ _PASSES = (always(), by_schedule(weekly("08:00:00", "19:00:00", "Monday")), by_s
 _GRANTS = """
 INSERT INTO areas_grant (tenant_id, member_id, area_id, held_id)
 SELECT DISTINCT ON (m.id, n) %(tenant)s, m.id, 'x' || n, p.id
-FROM mirror_member m CROSS JOIN generate_series(1, 10) k
+FROM people_member m CROSS JOIN generate_series(1, 10) k
 CROSS JOIN LATERAL (SELECT (hashint8(m.id * 31 + k) & 2147483647) %% %(areas)s AS n) a
 JOIN (SELECT id, row_number() OVER (ORDER BY id) r FROM areas_pass WHERE tenant_id = %(tenant)s) p
   ON p.r = 1 + (hashint8(m.id * 17 + k) & 2147483647) %% 3
@@ -32,7 +32,7 @@ WHERE m.tenant_id = %(tenant)s
 """
 _OF_ALL = """
 INSERT INTO areas_grant (tenant_id, member_id, area_id, held_id)
-SELECT %(tenant)s, id, %(area)s, %(held)s FROM mirror_member WHERE tenant_id = %(tenant)s AND id %% %(every)s = 0
+SELECT %(tenant)s, id, %(area)s, %(held)s FROM people_member WHERE tenant_id = %(tenant)s AND id %% %(every)s = 0
 """
 
 
@@ -70,4 +70,4 @@ def _furnish(tenant: Tenant) -> None:
         for area, every in ((EVERYWHERE, 20), (KNOWN, 1)):
             cursor.execute(_OF_ALL, {"tenant": tenant.pk, "area": area, "held": held, "every": every})
     with as_owner() as owner:
-        owner.execute("VACUUM ANALYZE mirror_member, areas_grant, areas_tally")
+        owner.execute("VACUUM ANALYZE people_member, areas_grant, areas_tally")

@@ -82,7 +82,7 @@ def _a_minute_later(customer: Customer) -> None:
     """Move the times of all readings and looks back by a minute."""
     minute = timedelta(minutes=1)
     with customer.scope():
-        Picture.objects.update(asked_at=F("asked_at") - minute, taken_at=F("taken_at") - minute)
+        Picture.objects.update(requested_at=F("requested_at") - minute, taken_at=F("taken_at") - minute)
         Camera.objects.update(status_at=F("status_at") - minute, looked_at=F("looked_at") - minute)
 
 

@@ -11,7 +11,7 @@ from bench.ground import Ground, say
 from bench.logs import laid
 from portal.domain.intents.recording import Requester
 from portal.domain.jobs.models import Job, JobState
-from portal.logs import exports
+from portal.history import exports
 from tenants.scope import tenant_scope
 from tests.support.memory import Memory
 from tests.support.waiting import until

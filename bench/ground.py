@@ -93,8 +93,8 @@ class Ground:
         for number in range(self.sizes.tenants):
             self.tenant(f"bench-{number}", 200 + number * 7 % 200)
         with psycopg.connect(self.house.owner_url, autocommit=True) as direct:
-            direct.execute("VACUUM ANALYZE mirror_member")
-            direct.execute("VACUUM ANALYZE mirror_membersearch")
+            direct.execute("VACUUM ANALYZE people_member")
+            direct.execute("VACUUM ANALYZE people_membersearch")
         with Browser(self.house.url) as browser:
             browser.sign_in("bench@example.test", PASSWORD)
             self.cookie = "; ".join(f"{c.name}={c.value}" for c in browser.http.cookies.jar)

@@ -174,7 +174,7 @@ def listening(customer: Customer) -> None:
         raise RuntimeError(f"the webhook was refused: {answer.text}")
     customer.house.sandbox.console("present", tenant_id=customer.service.tenant_id, device_id=customer.doors[0],
                                    kind="card", value="first")  # fmt: skip
-    until(lambda: hook.row.heard_at is not None, 60, saying="the first notification is heard")
+    until(lambda: hook.row.last_received_at is not None, 60, saying="the first notification is heard")
 
 
 def _loaded(customer: Customer) -> None:

@@ -16,13 +16,13 @@ from portal.domain.history import search
 from portal.domain.history.models import History
 from portal.domain.history.search import RecordFilter
 from portal.domain.visits.days import Day
-from portal.logs import days as log_days
-from portal.logs import person_timeline
-from portal.logs.days import LogDay
+from portal.history import days as log_days
+from portal.history import person_timeline
+from portal.history.days import LogDay
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
 
-PLAIN = "SELECT * FROM mirror_history WHERE tenant_id = %s ORDER BY at DESC, id DESC LIMIT 50"
+PLAIN = "SELECT * FROM history_history WHERE tenant_id = %s ORDER BY at DESC, id DESC LIMIT 50"
 _ORDER = keyset.SortOrder("at", is_descending=True, key="id")
 _DEEP = 1_000
 _PATIENCE = 20.0  # seconds for one slow measurement

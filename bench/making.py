@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _TIMES = 3
 _PATIENCE = 60.0  # seconds; a slower search runs only once
-_COUNT = "SELECT count(*) FROM mirror_history WHERE tenant_id = %(tenant)s AND at >= %(since)s AND at < %(until)s"
+_COUNT = "SELECT count(*) FROM history_history WHERE tenant_id = %(tenant)s AND at >= %(since)s AND at < %(until)s"
 _USED = " AND category = 'normal' AND member_id <> ''"
 _DOORS = " AND device_id = ANY(%(doors)s::text[])"
 

@@ -36,7 +36,7 @@ _SAID = {
     "warning": "時間外のため拒否しました", "error": "扉が開いたままです", "emergency": "こじ開けられました",
 }  # fmt: skip
 _WEIGHTS = (90, 5, 1, 2, 1, 1)
-_COLUMNS = ("status", "category", "content", "member_id", "member_name", "device_id", "device_name", "said_key")
+_COLUMNS = ("status", "category", "content", "member_id", "member_name", "device_id", "device_name", "text_key")
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def lay(ground: Ground, counts: dict[int, int]) -> None:
                 for part, span in zip(parts, spans, strict=True)
             ]
             list(threads.map(lambda each: _fill(*each), work))
-        direct.execute("SELECT setval('mirror_history_number', (SELECT max(id) + 1 FROM mirror_history))")
+        direct.execute("SELECT setval('history_history_number', (SELECT max(id) + 1 FROM history_history))")
         for table in partitions.TABLES:
             direct.execute(f"VACUUM ANALYZE {table}")
 
@@ -119,8 +119,8 @@ def _fill(
         for tenant_id, count in counts.items():
             values = {"tenant": tenant_id, "count": max(1, round(count * share)), "base": base, "since": span[0],
                       "until": span[1], "every": max(2, count // RARE)}  # fmt: skip
-            direct.execute(_RECORDS.format(part=part.name("mirror_history")), values)
-            direct.execute(_SEARCHED.format(part=part.name("mirror_historysearch")), values)
+            direct.execute(_RECORDS.format(part=part.name("history_history")), values)
+            direct.execute(_SEARCHED.format(part=part.name("history_historysearch")), values)
             base += count + 1
 
 
@@ -131,7 +131,7 @@ def _shape(direct: psycopg.Connection[Any], tenant_id: int, count: int) -> None:
         for number in range(count):
             record = _rare() if number == 0 else _record(chance)
             said, pieces = search.search_entry_of(tenant_id, record)
-            values = {**record, "said_key": said}
+            values = {**record, "text_key": said}
             copy.write_row([tenant_id, number, pieces, *(values[name] for name in _COLUMNS)])
 
 
@@ -161,11 +161,11 @@ def _door(number: int) -> str:
 
 _SHAPE = """
 CREATE UNLOGGED TABLE bench_shape (tenant_id bigint, k int, pieces int4[], status text, category text, content text,
-    member_id text, member_name text, device_id text, device_name text, said_key text, PRIMARY KEY (tenant_id, k))
+    member_id text, member_name text, device_id text, device_name text, text_key text, PRIMARY KEY (tenant_id, k))
 """
 _PARTS = """
 SELECT c.relname, pg_get_expr(c.relpartbound, c.oid) FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-WHERE i.inhparent = 'mirror_history'::regclass AND c.relname ~ '_[0-9]{4}_[0-9]{2}$' ORDER BY 1
+WHERE i.inhparent = 'history_history'::regclass AND c.relname ~ '_[0-9]{4}_[0-9]{2}$' ORDER BY 1
 """
 _INDEXES = """
 SELECT i.indexrelid::regclass::text, k.conname FROM pg_index i LEFT JOIN pg_constraint k ON k.conindid = i.indexrelid

@@ -27,10 +27,10 @@ _DOORS_OF_AREA, _OPENED = 5, 5
 # Two thousand members have records in the log.
 _PEOPLE = """
 WITH two AS (
-    SELECT id, row_number() OVER (ORDER BY id) - 1 AS number FROM mirror_member
+    SELECT id, row_number() OVER (ORDER BY id) - 1 AS number FROM people_member
     WHERE tenant_id = %(tenant)s AND member_id LIKE 'm%%' LIMIT 2000
 )
-UPDATE mirror_member m SET member_id = 'p' || lpad(two.number::text, 6, '0'), last_seen_at = now() FROM two
+UPDATE people_member m SET member_id = 'p' || lpad(two.number::text, 6, '0'), last_seen_at = now() FROM two
 WHERE m.id = two.id AND 'p' || lpad(two.number::text, 6, '0') <> %(person)s
 """
 
@@ -76,7 +76,7 @@ def _furnish(tenant: Tenant) -> None:
             area.devices_list = [{"device_id": door, "in_out": "in"} for door in doors]
         Area.objects.bulk_update(listed, ["devices_list"])
     with as_owner() as owner:
-        owner.execute("ANALYZE mirror_member, mirror_area")
+        owner.execute("ANALYZE people_member, places_area")
 
 
 def _child(ground: Ground, kind: str, area: str, tenant: Tenant) -> dict[str, Any]:

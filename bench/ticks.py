@@ -9,7 +9,7 @@ from bench.figures import Figure
 from bench.ground import Ground, say
 from portal.base.timers import timer_registry
 from portal.base.timers.clock import ClockTime, database_now
-from portal.domain.alerts.models import Alert, Severity, Watch
+from portal.domain.alerts.models import Alert, DetectionState, Severity
 from portal.domain.events import MirrorKind
 from portal.domain.sync import tasks
 from portal.domain.sync.models import MirrorState
@@ -46,16 +46,18 @@ def watch(ground: Ground) -> list[Figure]:
     say(f"{count:,} tenants due for alerts, {sets} worker sets of 4 and 4")
     with _tenants(ground, count) as ids, _workers(ground, sets), across_tenants("the bench looks at its tenants"):
         later, now = database_now() + timedelta(hours=1), database_now()
-        Watch.objects_across_tenants.bulk_create((Watch(tenant_id=pk) for pk in ids), ignore_conflicts=True)
-        calm = _seconds(lambda: not Watch.objects_across_tenants.filter(due_at__lte=ClockTime()).exists())
-        Watch.objects_across_tenants.update(due_at=later)
+        DetectionState.objects_across_tenants.bulk_create(
+            (DetectionState(tenant_id=pk) for pk in ids), ignore_conflicts=True
+        )
+        calm = _seconds(lambda: not DetectionState.objects_across_tenants.filter(due_at__lte=ClockTime()).exists())
+        DetectionState.objects_across_tenants.update(due_at=later)
         Alert.objects_across_tenants.bulk_create(
             Alert(tenant_id=pk, kind="offline", subject="pass_controller:D", severity=Severity.WARNING, weight=1,
                   began_at=now, last_at=now)
             for pk in ids
         )  # fmt: skip
         restless = _seconds(lambda: not Alert.objects_across_tenants.filter(ended_at=None).exists())
-        Watch.objects_across_tenants.filter(tenant__in=ids).update(due_at=later)
+        DetectionState.objects_across_tenants.filter(tenant__in=ids).update(due_at=later)
     again = ground.sizes.again("watch", due=count, worker_sets=sets)
     said = f"{count:,} tenants due for alerts, {sets} worker set{'s' if sets > 1 else ''}"
     return [
@@ -66,7 +68,7 @@ def watch(ground: Ground) -> list[Figure]:
 
 def _seconds(done: Callable[[], bool]) -> float:
     """Make all tenants due, wait until everything is done, and return the seconds since."""
-    Watch.objects_across_tenants.update(due_at=ClockTime(), rung_at=None)
+    DetectionState.objects_across_tenants.update(due_at=ClockTime(), woken_at=None)
     started, said = time.perf_counter(), 5.0
     while not done():
         if time.perf_counter() - started > said:

@@ -53,7 +53,7 @@ def _reads(tenant: Tenant, first: int, *, trickle: bool) -> tuple[list[float], i
     for number in range(first, first + _READS):
         if trickle:
             now = ClockTime()
-            MirrorState.objects.filter(kind=MirrorKind.RIGHTS, lease=None).update(due_at=now, rung_at=now)
+            MirrorState.objects.filter(kind=MirrorKind.RIGHTS, lease=None).update(due_at=now, woken_at=now)
             enqueue("portal.processes.mirror", [(tenant.pk,)])
         started = time.perf_counter()
         single_reads.read_member(tenant.connection, f"t{4_999 - number}", Priority.PEOPLE)

@@ -10,7 +10,7 @@ from bench.figures import Figure, ms, percentile
 from bench.ground import Ground, say
 from portal.base.timers.clock import database_now
 from portal.domain.places.models import PassController
-from portal.rollcall.models import How, Listed, RollCall
+from portal.rollcall.models import How, ListedPerson, RollCall
 from tests.support.browser import Browser
 from tests.support.door_boards import building, hour
 from tests.support.stage import Customer
@@ -91,10 +91,10 @@ def roll_call(ground: Ground) -> list[Figure]:
         by = customer.asker().user
         with customer.scope():
             call = RollCall.objects.create(name="Drill", nonce=uuid.uuid4(), started_at=database_now(), started_by=by)
-            Listed.objects.bulk_create(
-                Listed(roll_call=call, key=f"m-{n}", name=f"Person {n}", how=How.START) for n in range(PEOPLE)
+            ListedPerson.objects.bulk_create(
+                ListedPerson(roll_call=call, key=f"m-{n}", name=f"Person {n}", how=How.START) for n in range(PEOPLE)
             )
-            ids = list(Listed.objects.filter(roll_call=call).values_list("pk", flat=True))
+            ids = list(ListedPerson.objects.filter(roll_call=call).values_list("pk", flat=True))
         began = time.monotonic()
         with ThreadPoolExecutor(PHONES) as threads:
             parts = [ids[number::PHONES] for number in range(PHONES)]
@@ -113,7 +113,7 @@ def _warden(customer: Customer, call_id: int, part: list[int]) -> float:
         browser.get(page)
         headers = {"Content-Type": "application/json", "X-CSRFToken": browser.http.cookies.get("csrftoken") or ""}
         for listed in part:
-            press = {"id": listed, "said": "safe", "at": database_now().isoformat(), "nonce": str(uuid.uuid4())}
+            press = {"id": listed, "status": "safe", "at": database_now().isoformat(), "nonce": str(uuid.uuid4())}
             answer = browser.http.post(f"{page}ticks/", content=json.dumps([press]), headers=headers)
             assert answer.status_code == 200, answer.status_code
         while len(_ticked(browser, page)) < PEOPLE:

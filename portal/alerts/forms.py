@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from portal.base.ui.shown_values import ConflictForm
 from portal.domain.alerts.models import TEXT_MAX, Severity
 from portal.domain.alerts.rules import EffectiveRule, Hours
-from portal.domain.notifications.models import NAME_MAX, Audience, WebAddress, Wish
+from portal.domain.notifications.models import NAME_MAX, AlertRecipients, NotificationSettings, WebAddress
 from portal.domain.notifications.posting import HTTPS_PORT, is_refused_ip_address
 from tenants.models import Staff
 from tenants.roles import TENANT_ROLES, Permission, find_role
@@ -124,7 +124,7 @@ class NotificationForm(HoursForm):
     field_order = ("least",)
     least = forms.TypedChoiceField(label=_("E-mail for"), choices=_SEVERITY_CHOICES, coerce=int)
 
-    def __init__(self, wish: Wish | None, least: int, data: QueryDict | None = None) -> None:
+    def __init__(self, wish: NotificationSettings | None, least: int, data: QueryDict | None = None) -> None:
         hours = Hours.of(wish.hours) if wish else None
         super().__init__(hours, data, {"least": wish.least if wish else least})
         self.fields["days"].label = _t("No e-mail on these days (none: always send)")
@@ -133,7 +133,7 @@ class NotificationForm(HoursForm):
 class RecipientsForm(ConflictForm, forms.Form):
     """The roles and people that a rule's alerts can be sent to."""
 
-    def __init__(self, audience: Audience | None, data: QueryDict | None = None) -> None:
+    def __init__(self, audience: AlertRecipients | None, data: QueryDict | None = None) -> None:
         shown = {"roles": audience.roles, "people": audience.people} if audience else {}
         super().__init__(data, initial=shown)
         named = [each for each in TENANT_ROLES if Permission.ALERTS_VIEW in each.permissions]
@@ -153,7 +153,7 @@ class RecipientsForm(ConflictForm, forms.Form):
     @classmethod
     def of(cls, kind: str, data: QueryDict | None = None) -> "RecipientsForm":
         """Return the form with a rule's saved recipients."""
-        return cls(Audience.objects.filter(kind=kind).first(), data)
+        return cls(AlertRecipients.objects.filter(kind=kind).first(), data)
 
 
 class AddressForm(forms.Form):

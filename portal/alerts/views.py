@@ -26,7 +26,7 @@ from portal.domain.notifications import actions as notification_actions
 from portal.domain.notifications import outbox
 from portal.domain.notifications.actions import mask_url
 from portal.domain.notifications.alert_messages import ALERT, default_min_severity
-from portal.domain.notifications.models import OutgoingMessage, WebAddress, Wish
+from portal.domain.notifications.models import NotificationSettings, OutgoingMessage, WebAddress
 from portal.domain.safety.changing import change_with_feedback
 from tenants.access import AccessDenied, TenantRequest, tenant_view
 from tenants.interrupted_requests import act_and_return
@@ -165,7 +165,7 @@ _MAX_ADDRESS_MESSAGES = 20
 @tenant_view(Permission.ALERTS_VIEW, methods=["GET", "POST"])
 def own_settings(request: TenantRequest) -> HttpResponseBase:
     """Show and save a person's e-mail settings. Browser notifications are requested by the page."""
-    kept = Wish.objects.filter(user=request.user).first()
+    kept = NotificationSettings.objects.filter(user=request.user).first()
     form = NotificationForm(kept, default_min_severity(request.access.role.name), request.POST or None)
     if form.is_valid():
         if request.access.support_session:

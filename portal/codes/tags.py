@@ -1,4 +1,4 @@
-"""The template tags of `{% load guest_codes %}`, which show a code on the desk's pages."""
+"""The template tags of `{% load codes_pages %}`, which show a code on the desk's pages."""
 
 from typing import Any
 

@@ -82,7 +82,7 @@ class DoorBoard:
 
     @cached_property
     def doors(self) -> list[PassController]:
-        return list(queries.by_urgency().defer("extra", "told"))
+        return list(queries.by_urgency().defer("extra", "events"))
 
     @cached_property
     def places(self) -> dict[str, list[DoorArea]]:

@@ -65,8 +65,8 @@ def _close(hold: Hold, state: Hold.State) -> None:
 def on_command(intent: Intent, control: str) -> None:
     """Update holds after a command has finished: its own hold, the hold that it ends, and older holds."""
     if control == DoorCommand.HOLD:
-        state, due = (Hold.State.FAILED, Value(None)) if has_no_effect(intent) else (Hold.State.STANDING, F("due_at"))
-        Hold.objects.filter(unlock=intent, state=Hold.State.ASKED).update(state=state, due_at=due)
+        state, due = (Hold.State.FAILED, Value(None)) if has_no_effect(intent) else (Hold.State.ACTIVE, F("due_at"))
+        Hold.objects.filter(unlock=intent, state=Hold.State.REQUESTED).update(state=state, due_at=due)
     elif control == DoorCommand.LOCK:
         is_over = intent.state == State.SUCCEEDED
         ended = {"state": Hold.State.ENDED, "due_at": None} if is_over else {"due_at": ClockTime()}
@@ -83,7 +83,7 @@ def open_holds() -> QuerySet[Hold]:
 
 def active_holds(device_ids: Iterable[str]) -> dict[str, Hold]:
     """Return the newest active hold of each of these doors."""
-    rows = Hold.objects.filter(device_id__in=list(device_ids), state=Hold.State.STANDING)
+    rows = Hold.objects.filter(device_id__in=list(device_ids), state=Hold.State.ACTIVE)
     return {hold.device_id: hold for hold in rows.select_related("by", "request").order_by("pk")}
 
 

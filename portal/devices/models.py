@@ -9,13 +9,13 @@ from portal.domain.places.models import PassController
 from tenants.models import SupportSession, TenantModel
 
 
-class BoardSight(TenantModel):
+class BoardView(TenantModel):
     """One row for each tenant, shared by all viewers, so that data is read only once for all of them."""
 
     looked_at = models.DateTimeField()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["tenant"], name="devices_boardsight_once")]
+        constraints = [models.UniqueConstraint(fields=["tenant"], name="devices_boardview_once")]
 
     def __str__(self) -> str:
         return f"{self.looked_at:%Y-%m-%d %H:%M:%S}"
@@ -55,8 +55,8 @@ class Hold(OrderedDoor):
     """
 
     class State(models.TextChoices):
-        ASKED = "asked"
-        STANDING = "standing"
+        REQUESTED = "requested"
+        ACTIVE = "active"
         ENDED = "ended"
         SUPERSEDED = "superseded"
         FAILED = "failed"
@@ -67,13 +67,13 @@ class Hold(OrderedDoor):
     support_session = models.ForeignKey(SupportSession, null=True, on_delete=models.PROTECT, related_name="+")
     ends_at = models.DateTimeField(null=True)
     due_at = models.DateTimeField(null=True)
-    state = models.CharField(max_length=10, choices=State.choices, default=State.ASKED)
+    state = models.CharField(max_length=10, choices=State.choices, default=State.REQUESTED)
 
     class Meta:
         indexes = [
             models.Index(fields=["due_at"], name="devices_hold_due", condition=Q(due_at__isnull=False)),
             models.Index(
-                fields=["tenant", "device_id"], name="devices_hold_open", condition=Q(state__in=["asked", "standing"])
+                fields=["tenant", "device_id"], name="devices_hold_open", condition=Q(state__in=["requested", "active"])
             ),
         ]
 
@@ -92,4 +92,4 @@ class Hold(OrderedDoor):
 
 
 # : States in which the door is held, or soon may be.
-OPEN = (Hold.State.ASKED, Hold.State.STANDING)
+OPEN = (Hold.State.REQUESTED, Hold.State.ACTIVE)

@@ -240,7 +240,7 @@ def door_banners(request: TenantRequest) -> Iterator[Banner]:
     """Yield a banner for each door that is forced open, left open or held unlocked, the most serious first."""
     if not request.access.can(Permission.DEVICES_VIEW):
         return
-    found = list(alarming_doors().defer("status", "extra", "told"))
+    found = list(alarming_doors().defer("status", "extra", "events"))
     found.sort(key=lambda door: (LOUD_STATES.index(DoorState(door.state)), door.name_order, door.pk))
     held = holds.active_holds(door.device_id for door in found[:MAX_BANNERS] if is_held(door))
     for door in found[:MAX_BANNERS]:

@@ -23,7 +23,7 @@ from accessapi.operations import CallClass
 from accessapi.overrides import States
 from portal.base.timers.clock import ClockTime
 from portal.base.timers.timer_registry import Process
-from portal.devices.models import BoardSight
+from portal.devices.models import BoardView
 from portal.domain.budget import ledger
 from portal.domain.budget.ledger import BudgetExhausted
 from portal.domain.budget.priorities import Priority
@@ -46,7 +46,7 @@ _UNLOGGED_STATES = (DoorState.UNKNOWN, DoorState.OFFLINE, DoorState.UNLOCKED)
 _UNLOGGED_MAX_AGE, _ANY_MAX_AGE = timedelta(minutes=2), timedelta(minutes=5)
 
 _RECORD_BOARD_VIEWER = """
-INSERT INTO devices_boardsight AS s (tenant_id, looked_at) VALUES (%(tenant)s, clock_timestamp())
+INSERT INTO devices_boardview AS s (tenant_id, looked_at) VALUES (%(tenant)s, clock_timestamp())
 ON CONFLICT (tenant_id) DO UPDATE SET looked_at = EXCLUDED.looked_at
 WHERE s.looked_at < EXCLUDED.looked_at - %(grain)s
 """
@@ -59,7 +59,7 @@ def record_board_viewer() -> None:
         cursor.execute(_RECORD_BOARD_VIEWER, values)
 
 
-def boards_viewed_now(rows: QuerySet[BoardSight]) -> QuerySet[BoardSight]:
+def boards_viewed_now(rows: QuerySet[BoardView]) -> QuerySet[BoardView]:
     """Return the rows whose board is open now."""
     return rows.filter(looked_at__gt=ClockTime() - _VIEWED_FOR)
 
@@ -67,14 +67,14 @@ def boards_viewed_now(rows: QuerySet[BoardSight]) -> QuerySet[BoardSight]:
 def due_doors() -> list[QuerySet[PassController]]:
     """Return the doors to be read, of all connected tenants. Call inside `across_tenants`."""
     connected = Connection.objects_across_tenants.filter(state=Connection.State.CONNECTED).values("tenant_id")
-    watched = boards_viewed_now(BoardSight.objects_across_tenants.all()).values("tenant_id")
+    watched = boards_viewed_now(BoardView.objects_across_tenants.all()).values("tenant_id")
     found = PassController.objects_across_tenants.filter(tenant_id__in=connected)
     return [found.filter(_due() | (_due_for_board() & Q(tenant_id__in=watched)))]
 
 
 def read_stale() -> int:
     """Read the due doors of the tenant in scope, within the budget. Return the number read."""
-    in_sight = boards_viewed_now(BoardSight.objects.all()).exists()
+    in_sight = boards_viewed_now(BoardView.objects.all()).exists()
     read, _is_all = _read(_due() | _due_for_board() if in_sight else _due(), in_sight)
     return read
 

@@ -213,11 +213,11 @@ def request_export(*, incident: Incident, by: Requester) -> Export:
     """Request a signed export of an incident. Return the person's export that is being created, if there is one."""
     with transaction.atomic():
         lock_incident(incident.pk, "export")
-        if running := incident.exports.filter(due_at__isnull=False, asked_by=by.user).first():
+        if running := incident.exports.filter(due_at__isnull=False, requested_by=by.user).first():
             return running
         export = Export.objects.create(
             incident=incident,
-            asked_by=by.user,
+            requested_by=by.user,
             language=get_language() or "en",
             items=incident.items.count(),
             due_at=database_now(),

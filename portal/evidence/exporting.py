@@ -103,7 +103,9 @@ class ExportRow:
 
 def write_export(export_id: int) -> None:
     """Write a waiting export of the tenant in scope and store it."""
-    export = Export.objects.select_related("incident", "asked_by").filter(pk=export_id, due_at__isnull=False).first()
+    export = (
+        Export.objects.select_related("incident", "requested_by").filter(pk=export_id, due_at__isnull=False).first()
+    )
     if export is None:
         return
     if export.tries >= MOST_TRIES:
@@ -128,7 +130,7 @@ def write_export(export_id: int) -> None:
 def _write_into(file: store.FileWriter, export: Export) -> dict[str, Any]:
     """Write the files of an export. Return the values for its row."""
     incident = export.incident
-    archive = SignedArchive(file, local(export.asked_at))
+    archive = SignedArchive(file, local(export.requested_at))
     rows = list(_rows(incident))
     missing = sum(1 for row in rows if row.item.media and not row.path)
     context = {
@@ -195,7 +197,7 @@ def _json(incident: Incident, export: Export, rows: list[ExportRow]) -> bytes:
             "opened_by": str(incident.opened_by),
             "opened_at": local(incident.opened_at).isoformat(),
         },
-        "export": {"asked_by": str(export.asked_by), "asked_at": local(export.asked_at).isoformat()},
+        "export": {"requested_by": str(export.requested_by), "requested_at": local(export.requested_at).isoformat()},
         "items": [
             {
                 "number": row.number,

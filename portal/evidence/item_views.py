@@ -153,7 +153,7 @@ def add_record(request: TenantRequest, history_id: str) -> HttpResponseBase:
     """Add a record with its video from the record's page."""
     record: History = get_row_or_404(visibility.visible_records(request.access), history_id=history_id)
     items = list(items_with_videos([record], _doors_with_camera()))
-    return _choose_incident(request, items, reverse("logs:record", args=[request.tenant.slug, history_id]))
+    return _choose_incident(request, items, reverse("history:record", args=[request.tenant.slug, history_id]))
 
 
 @tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"], proof=Proof.NONE)

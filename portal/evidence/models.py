@@ -152,7 +152,7 @@ class Item(TenantModel):
 
 
 class Export(TenantModel):
-    """A signed file of an incident as it was at `asked_at`, in the language of the person who requested it.
+    """A signed file of an incident as it was at `requested_at`, in the language of the person who requested it.
 
     `missing` counts the videos and pictures that are not in it. `key` names the signing key, `manifest` is the SHA-256
     (hex) of its list of files. `stamp` is the result of the time stamp: "" if not configured, "stamped", or the reason
@@ -160,8 +160,8 @@ class Export(TenantModel):
     """
 
     incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="exports")
-    asked_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
-    asked_at = models.DateTimeField(db_default=Now())
+    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    requested_at = models.DateTimeField(db_default=Now())
     language = models.CharField(max_length=10)
     items = models.PositiveIntegerField()
     missing = models.PositiveIntegerField(default=0)

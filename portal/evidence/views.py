@@ -119,7 +119,7 @@ def _context(request: TenantRequest, found: Incident) -> dict[str, Any]:
         "holds": [each for each in found.holds.all() if each.is_active],
         "ended_holds": [each for each in found.holds.all() if not each.is_active],
         "items": items,
-        "exports": found.exports.select_related("asked_by", "file").order_by("-pk")[:_EXPORTS],
+        "exports": found.exports.select_related("requested_by", "file").order_by("-pk")[:_EXPORTS],
         "seen": _version_of(found),
         "kept_until": min(_expiry_times([each for each in items if each.is_record]), default=None),
         "missing": len(missing),

@@ -272,7 +272,7 @@ def initial_values(query: Mapping[str, str]) -> _Values:
     given: _Values = {name: query[name][:200] for name in ("name", "host", "company", "preset") if name in query}
     again = query.get("again", "")
     if again.isdecimal() and len(again) < 19:
-        visit = Visit.objects.select_related("intent").filter(pk=again).exclude(stage=Stage.ASKED).first()
+        visit = Visit.objects.select_related("intent").filter(pk=again).exclude(stage=Stage.REQUESTED).first()
         given |= _values_of_visit(visit) if visit is not None else {}
     return {name: value for name, value in given.items() if "\x00" not in str(value)}
 

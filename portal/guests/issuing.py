@@ -95,7 +95,7 @@ def check_clashes(wanted: Sequence[NamedHours], confirmed: Collection[str] = ())
     Call `lock_names` first.
     """
     found = list(overlapping_visits(wanted))
-    pending = [visit for visit in found if visit.stage == Stage.ASKED]
+    pending = [visit for visit in found if visit.stage == Stage.REQUESTED]
     living = [visit for visit in found if visit.stage == Stage.ISSUED]
     clash = CodeClash(pending, living, _doubled_names(wanted))
     if pending or not set(clash.confirmation_values) <= set(confirmed):
@@ -110,7 +110,7 @@ def overlapping_visits(wanted: Sequence[NamedHours]) -> Iterable[Visit]:
     for hours in wanted:
         meets |= Q(name_key=hours.name_key, use_date_start__lt=hours.end, use_date_end__gt=hours.start)
     rows = Visit.objects.filter(meets, use_date_end__gt=timezone.now(), gone_at__isnull=True)
-    rows = rows.exclude(stage=Stage.NOT_ISSUED).annotate(is_known=Case(When(stage=Stage.ASKED, then=0), default=1))
+    rows = rows.exclude(stage=Stage.NOT_ISSUED).annotate(is_known=Case(When(stage=Stage.REQUESTED, then=0), default=1))
     # Pending visits come first: they block issuing, so the limit must not cut them off.
     return rows.order_by("is_known", "use_date_end", "pk")[:50]
 
@@ -287,7 +287,7 @@ def _record(
         by=by,
         nonce=nonce,
     )
-    visit = _visit_of(order, by, party, stage=Stage.ASKED, intent=intent)
+    visit = _visit_of(order, by, party, stage=Stage.REQUESTED, intent=intent)
     visit.save()
     return intent, visit
 

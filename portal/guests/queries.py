@@ -238,7 +238,7 @@ def may_deactivate(visit: Visit) -> bool:
 
 def _presence_row(request: TenantRequest, visit: Visit, now: datetime) -> VisitRow:
     """Return the visit's state and the possible actions, as on today's board."""
-    visit.standing = status_of(visit, now)  # type: ignore[attr-defined]  # as rows of a list have it
+    visit.status = status_of(visit, now)  # type: ignore[attr-defined]  # as rows of a list have it
     may_act = request.access.can(Permission.GUESTS_DESK)
     return row_of(request.tenant.slug, visit, Day.today(), may_act=may_act)
 
@@ -302,7 +302,7 @@ class PartyLine:
     @property
     def is_pending(self) -> bool:
         """Return whether the result may still change without staff."""
-        if self.visit.stage != Stage.ASKED:
+        if self.visit.stage != Stage.REQUESTED:
             return False
         return self.outcome is None or not self.outcome.is_final
 

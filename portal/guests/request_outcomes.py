@@ -238,7 +238,7 @@ def match_declared(tenant: Tenant) -> None:
     The guest must be the only one with this name and these hours that no intent created. If later lists show none or
     several, the visit is marked as not issued. Several guests stay on the desk as separate visits.
     """
-    waiting = Visit.objects.filter(stage=Stage.ASKED, intent__state=State.SUCCEEDED)
+    waiting = Visit.objects.filter(stage=Stage.REQUESTED, intent__state=State.SUCCEEDED)
     given_up = database_now() - _GIVE_UP_AFTER
     for visit in waiting.select_related("intent")[:50]:
         known = (visit.intent.snapshot or {}).get("known", []) if visit.intent else []

@@ -233,7 +233,7 @@ def check_in_without_code(request: TenantRequest) -> HttpResponse:
 def cancel_request(request: TenantRequest, visit_id: int) -> HttpResponse:
     """Cancel a request: stop it if it was not sent yet, otherwise end the code as soon as it is known."""
     row = get_visit_row(visit_id)
-    if row.stage == Stage.ASKED:
+    if row.stage == Stage.REQUESTED:
         submit_once(request, ErrorsAsMessages(request), partial(deactivation.deactivate, visit=row))
     return redirect("guests:visit", request.tenant.slug, row.pk)
 

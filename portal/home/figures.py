@@ -29,7 +29,7 @@ from portal.domain.intents.models import UNDER_WAY, State
 from portal.domain.people.models import Member
 from portal.domain.places.models import DoorState, Key, KeyBox, KeyState, PassController
 from portal.domain.presence import passages, people
-from portal.domain.presence.models import PassedHour
+from portal.domain.presence.models import HourlyPassages
 from portal.domain.presence.passages import WEEKS
 from portal.domain.presence.people import DoorDirections
 from portal.domain.visits import queries as visits
@@ -153,9 +153,9 @@ class OverviewFigures:
         ]
 
     @cached_property
-    def standings(self) -> dict[VisitStatus, int]:
+    def statuses(self) -> dict[VisitStatus, int]:
         """Return the number of today's guests by visit status."""
-        return {VisitStatus(each["standing"]): each["n"] for each in self.rows("standings")}
+        return {VisitStatus(each["status"]): each["n"] for each in self.rows("statuses")}
 
     @cached_property
     def last_doors(self) -> dict[str, int]:
@@ -166,7 +166,7 @@ def count_figures(access: Access, now: datetime, known: DoorDirections) -> Overv
     """Count the figures that this person may see. `known`: which doors are entries and which are exits."""
     columns = _always()
     if visibility.may_view_log(access):
-        columns["any_passed"] = Exists(PassedHour.objects.all())
+        columns["any_passed"] = Exists(HourlyPassages.objects.all())
         columns["entries"] = ArraySubquery(passages.counts_of_days(compared_days(access, now), known.exits))
     for permission, build in _COLUMNS_BY_PERMISSION.items():
         if access.can(permission):
@@ -249,8 +249,8 @@ def _members(now: datetime) -> Columns:
 
 
 def _guests(now: datetime) -> Columns:
-    by_standing = boards.visits_of_day(Day.today(), now).order_by().values("standing").annotate(n=Count("pk"))
-    return {"standings": ArraySubquery(by_standing.values(as_json=JSONObject(standing=F("standing"), n=F("n"))))}
+    by_status = boards.visits_of_day(Day.today(), now).order_by().values("status").annotate(n=Count("pk"))
+    return {"statuses": ArraySubquery(by_status.values(as_json=JSONObject(status=F("status"), n=F("n"))))}
 
 
 def _presence(now: datetime) -> Columns:

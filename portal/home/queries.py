@@ -85,7 +85,7 @@ _MOST_JOBS, _FEW = 50, 5
 # How long after its end a job with failed rows is still shown.
 _RECENT = timedelta(days=14)
 # The visit statuses that the overview counts; the guests page shows all of them.
-_SHOWN_STANDINGS = (VisitStatus.OVERDUE, VisitStatus.EXPECTED, VisitStatus.HERE, VisitStatus.LEFT)
+_SHOWN_STATUSES = (VisitStatus.OVERDUE, VisitStatus.EXPECTED, VisitStatus.HERE, VisitStatus.LEFT)
 _ARRIVED = (VisitStatus.OVERDUE, VisitStatus.HERE, VisitStatus.LEFT)
 
 
@@ -207,7 +207,7 @@ def live_overview(request: TenantRequest) -> Overview:
         ending=_ending(access, found, _unknown_reason(request, MirrorKind.MEMBERS)),
         open_requests=found.number("under_way") if access.can(Permission.AUDIT_VIEW) else 0,
         jobs=[_running_job(job) for job in jobs if job.state not in _FINISHED][:_FEW],
-        log_url=url_in_tenant("logs:index", access.tenant.slug) if visibility.may_view_log(access) else "",
+        log_url=url_in_tenant("history:index", access.tenant.slug) if visibility.may_view_log(access) else "",
     )
 
 
@@ -250,10 +250,10 @@ def _unknown_reason(request: TenantRequest, kind: MirrorKind) -> str:
 
 
 def _guests(access: Access, found: OverviewFigures, why: str) -> GuestSummary | None:
-    if not found.has("standings"):
+    if not found.has("statuses"):
         return None
-    there, page = found.standings, reverse("guests:index", args=[access.tenant.slug])
-    shown = [one for one in _SHOWN_STANDINGS if there.get(one) or one != VisitStatus.OVERDUE]
+    there, page = found.statuses, reverse("guests:index", args=[access.tenant.slug])
+    shown = [one for one in _SHOWN_STATUSES if there.get(one) or one != VisitStatus.OVERDUE]
     counts = [
         GuestCount(
             LABELS[one],

@@ -82,7 +82,12 @@ def choose_columns(
         # A check that is already running loses its lease and writes nothing more.
         permission = Permission.RIGHTS_EDIT if rights else Permission.IMPORTS_RUN
         taken = waiting.update(
-            state=JobState.MAPPED, looked_at=0, checked_at=None, lease=None, due_at=ClockTime(), permission=permission
+            state=JobState.MAPPED,
+            checked_rows=0,
+            checked_at=None,
+            lease=None,
+            due_at=ClockTime(),
+            permission=permission,
         )
         if not taken:
             return False

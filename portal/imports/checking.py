@@ -300,7 +300,7 @@ def _extend_lease(job: Job, **values: object) -> None:
 
 def _delete_rows(job: Job) -> None:
     with transaction.atomic():
-        _extend_lease(job, looked_at=0)
+        _extend_lease(job, checked_rows=0)
         Row.objects.filter(job=job).delete()
 
 
@@ -318,7 +318,7 @@ def _check_rows(job: Job) -> None:
         stored = twins.refuse(rows, verdicts)
         done += len(batch)
         with transaction.atomic():
-            _extend_lease(job, looked_at=done)
+            _extend_lease(job, checked_rows=done)
             insert_rows(job, [verdict.row for verdict in verdicts.values()])
             refuse_lines(job, stored)
     _extend_lease(job, state=JobState.CHECKED, checked_at=ClockTime(), lease=None, due_at=None)

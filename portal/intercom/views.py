@@ -179,5 +179,5 @@ def door_or_404(camera: Camera, device_id: str) -> PassController:
 def expected_visits(now: datetime) -> Sequence[Visit]:
     """Return guests who are expected about now, the latest start first."""
     about = Visit.objects.filter(use_date_start__lte=now + _EARLY_BY, use_date_end__gte=now)
-    found = with_status(about, now).filter(standing=VisitStatus.EXPECTED)
+    found = with_status(about, now).filter(status=VisitStatus.EXPECTED)
     return list(found.order_by("-use_date_start", "guest_name", "pk")[:_MAX_EXPECTED])

@@ -174,7 +174,7 @@ class KeySummary:
     @property
     def version(self) -> str:
         """Return the version of everything that is drawn."""
-        keys = Key.objects.aggregate(Count("pk"), Max("known_at"), Max("record_heard_at"), Max("pk"))
+        keys = Key.objects.aggregate(Count("pk"), Max("known_at"), Max("record_received_at"), Max("pk"))
         boxes = KeyBox.objects.aggregate(Min("status_as_of"), Max("status_as_of"), Count("pk"))
         # `counts` is included, because a key becomes overdue without any change of a row.
         return live_updates.version_of(sorted(keys.items()), sorted(boxes.items()), sorted(self.counts.items()))

@@ -43,7 +43,7 @@ def start(*, kind: Kind = Kind.LOCKDOWN, wanted: DoorSelection, by: Requester, n
     """
     doors = _chosen_doors(wanted)
     with transaction.atomic():
-        order, is_new = _get_or_create(kind, State.ASKED, wanted, doors, by, nonce)
+        order, is_new = _get_or_create(kind, State.REQUESTED, wanted, doors, by, nonce)
         if is_new and current_setting().needs_second_person(kind):
             order.confirm_by = database_now() + CONFIRM_WITHIN
             order.save(update_fields=["confirm_by"])
@@ -60,7 +60,7 @@ def confirm(*, order: Lockdown, by: Requester, nonce: Nonce) -> Lockdown:
     """
     with transaction.atomic():
         _one_at_a_time(by)
-        held = _lock_order(order, State.ASKED)
+        held = _lock_order(order, State.REQUESTED)
         if held.started_by == by.user:
             raise NotSubmitted(_("Somebody else has to confirm it. Nothing was sent."))
         if held.confirm_by is None or held.confirm_by <= database_now():
@@ -76,7 +76,7 @@ def confirm(*, order: Lockdown, by: Requester, nonce: Nonce) -> Lockdown:
 def withdraw(*, order: Lockdown, by: Requester, nonce: Nonce) -> Lockdown:
     """Cancel an order that no one has confirmed yet."""
     with transaction.atomic():
-        held = _lock_order(order, State.ASKED)
+        held = _lock_order(order, State.REQUESTED)
         _end(held, State.WITHDRAWN, by)
         _audit(by, "withdrawn", held, held.doors.count())
     return order
@@ -129,7 +129,7 @@ def release(*, order: Lockdown, by: Requester, nonce: Nonce) -> Lockdown:
         if not held.is_evacuation or not (to_lock := _doors_to_lock(found)):
             return held
         wanted = DoorSelection(Scope.CHOSEN, chosen=tuple(door.device_id for door in to_lock))
-        relock, is_new = _get_or_create(Kind.RELOCK, State.ASKED, wanted, to_lock, by, nonce)
+        relock, is_new = _get_or_create(Kind.RELOCK, State.REQUESTED, wanted, to_lock, by, nonce)
         if is_new:
             _activate(relock, by, nonce)
         return relock
@@ -187,11 +187,11 @@ def _activate(order: Lockdown, by: Requester, nonce: Nonce) -> None:
 
     Other doors of the previous order are added to the new order, with their outcomes.
     """
-    former = Lockdown.objects.select_for_update().filter(kind=order.kind, state=State.STANDING).first()
+    former = Lockdown.objects.select_for_update().filter(kind=order.kind, state=State.ACTIVE).first()
     if former is not None:
         _end(former, State.REPLACED, by)
         _audit(by, "replaced", former, former.doors.count())
-    order.state, order.by, order.due_at = State.STANDING, by.user, database_now()
+    order.state, order.by, order.due_at = State.ACTIVE, by.user, database_now()
     order.save(update_fields=["state", "by", "due_at"])
     rows = list(order.doors.order_by("pk"))  # doors that are not locked come first
     door_orders.lock_doors(terms_of(order), rows)
@@ -210,7 +210,7 @@ def _copy_other_doors(former: Lockdown, order: Lockdown) -> None:
     LockdownDoor.objects.bulk_create(rows)
 
 
-def _lock_order(order: Lockdown, state: State = State.STANDING) -> Lockdown:
+def _lock_order(order: Lockdown, state: State = State.ACTIVE) -> Lockdown:
     """Return the order with its row locked, so that no retry runs. Raises NotSubmitted if it is in another state."""
     rows = Lockdown.objects.select_related("tenant__environment", "started_by").select_for_update(of=("self",))
     found = rows.filter(pk=order.pk, state=state).first()

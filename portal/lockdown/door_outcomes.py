@@ -38,7 +38,7 @@ def terms_of(lockdown: Lockdown) -> DoorOrder:
         permission=Permission.LOCKDOWN,
         first_pause=scaled_pause(30),
         longest_pause=scaled_pause(900),
-        is_active=lockdown.state == State.STANDING,
+        is_active=lockdown.state == State.ACTIVE,
         ended_at=lockdown.ended_at,
         person_retries=(Reason.STOPPED, Reason.RIGHTS),
     )
@@ -75,7 +75,7 @@ class LockdownOutcome(DoorOutcome[LockdownDoor]):
 def door_outcomes(lockdown: Lockdown) -> list[LockdownOutcome]:
     """Return the outcome of every door of a lockdown, doors with problems first."""
     rows = list(lockdown.doors.select_related("request__by").order_by("name", "pk"))
-    doors = PassController.objects.filter(device_id__in=[row.device_id for row in rows]).defer("extra", "told")
+    doors = PassController.objects.filter(device_id__in=[row.device_id for row in rows]).defer("extra", "events")
     known = {door.device_id: door for door in doors}
     found = [
         LockdownOutcome(**vars(each), door=known.get(each.row.device_id), lockdown=lockdown)
@@ -106,5 +106,5 @@ def run_step(lockdown: Lockdown) -> datetime | None:
 
 
 ORDERS = door_orders.order_process(
-    "lockdowns", Lockdown, states={"state": State.STANDING}, step=run_step, related=("by",)
+    "lockdowns", Lockdown, states={"state": State.ACTIVE}, step=run_step, related=("by",)
 )

@@ -50,7 +50,7 @@ class DoorLine:
             return self._forecast_text if self.order.state == State.REHEARSED else ""
         if self.outcome.newer is not None:
             said = _("%(what)s by %(who)s, newer than this order.")
-            words = said % {"what": self.outcome.newer.title, "who": self.outcome.newer.asked_by}
+            words = said % {"what": self.outcome.newer.title, "who": self.outcome.newer.requested_by}
             if self.outcome.is_in_progress or self.outcome.result == DONE:
                 return words
             return join_sentences([words, _("This door is left alone.")])
@@ -135,18 +135,18 @@ class LockdownPage:
 
     @property
     def is_active(self) -> bool:
-        return self.order.state == State.STANDING
+        return self.order.state == State.ACTIVE
 
     @property
     def is_waiting_for_second(self) -> bool:
         """Check whether it still waits for a second person."""
-        return self.order.state == State.ASKED and not self.is_unconfirmed
+        return self.order.state == State.REQUESTED and not self.is_unconfirmed
 
     @property
     def is_unconfirmed(self) -> bool:
         """Check whether no one confirmed it in time."""
         until = self.order.confirm_by
-        return self.order.state == State.ASKED and (until is None or until <= database_now())
+        return self.order.state == State.REQUESTED and (until is None or until <= database_now())
 
     @property
     def state(self) -> str:
@@ -156,7 +156,7 @@ class LockdownPage:
     @property
     def headline(self) -> str:
         total = len(self.door_outcomes)
-        if self.is_rehearsal or self.order.state in (State.ASKED, State.WITHDRAWN):
+        if self.is_rehearsal or self.order.state in (State.REQUESTED, State.WITHDRAWN):
             words = ngettext("%(n)d door, nothing was sent", "%(n)d doors, nothing was sent", total) % {"n": total}
             return _("Rehearsal: %(said)s") % {"said": words} if self.is_rehearsal else words
         done = self.counts[DONE] - self.counts["opened"]

@@ -29,8 +29,8 @@ class Kind(models.TextChoices):
 
 
 class State(models.TextChoices):
-    ASKED = "asked", pgettext_lazy("lockdown", "Waiting for a second person")
-    STANDING = "standing", pgettext_lazy("lockdown", "Standing")
+    REQUESTED = "requested", pgettext_lazy("lockdown", "Waiting for a second person")
+    ACTIVE = "active", pgettext_lazy("lockdown", "Standing")
     RELEASED = "released", pgettext_lazy("lockdown", "Released")
     REPLACED = "replaced", pgettext_lazy("lockdown", "Replaced by a newer one")
     WITHDRAWN = "withdrawn", pgettext_lazy("lockdown", "Not confirmed, nothing sent")
@@ -64,7 +64,7 @@ class Lockdown(TenantModel):
         constraints = [
             models.UniqueConstraint(fields=["tenant", "nonce"], name="lockdown_one_per_nonce"),
             models.UniqueConstraint(
-                fields=["tenant", "kind"], name="lockdown_one_stands", condition=Q(state=State.STANDING.value)
+                fields=["tenant", "kind"], name="lockdown_one_active", condition=Q(state=State.ACTIVE.value)
             ),
         ]
         indexes = [models.Index(fields=["due_at"], name="lockdown_due", condition=Q(due_at__isnull=False))]

@@ -47,7 +47,7 @@ class DoorSelection:
 
     def doors(self) -> list[PassController]:
         """Return the chosen doors that exist, those that are not locked first."""
-        every = list(queries.by_urgency().defer("extra", "told"))
+        every = list(queries.by_urgency().defer("extra", "events"))
         if self.scope is Scope.ALL:
             return every
         if self.scope is Scope.AREA:

@@ -32,7 +32,7 @@ def lockdown_banners(request: TenantRequest) -> Iterator[Banner]:
     """
     rows = open_orders().select_related("started_by", "by", "confirmed_by", "tenant__environment").order_by("pk")
     for order in rows:
-        if order.state == State.STANDING:
+        if order.state == State.ACTIVE:
             yield _active_banner(request, order)
         elif request.access.can(Permission.LOCKDOWN):
             yield _waiting_banner(request, order)
@@ -40,7 +40,7 @@ def lockdown_banners(request: TenantRequest) -> Iterator[Banner]:
 
 def open_orders() -> QuerySet[Lockdown]:
     """Return the orders that are active or wait for a second person."""
-    return Lockdown.objects.filter(Q(state=State.STANDING) | Q(state=State.ASKED, confirm_by__gt=Now()))
+    return Lockdown.objects.filter(Q(state=State.ACTIVE) | Q(state=State.REQUESTED, confirm_by__gt=Now()))
 
 
 def _active_banner(request: TenantRequest, order: Lockdown) -> Banner:
@@ -93,7 +93,7 @@ def draw_button(request: TenantRequest) -> SafeString:
 frame.register_banners(lockdown_banners, rows=lambda: open_orders().only("pk"))
 panels.register("devices", draw_button)
 rules.register(SETTINGS_RULE)
-door_orders.register(ORDERS, lambda: Lockdown.objects.filter(state=State.STANDING))
+door_orders.register(ORDERS, lambda: Lockdown.objects.filter(state=State.ACTIVE))
 
 
 register_sentences(

@@ -59,9 +59,9 @@ def draw_qr(data: str, label: str) -> SafeString | None:
 
 def current_code(member: Member, priority: Priority) -> OneTimeCode:
     """Return the present one-time code. Raises NoOneTimeCode."""
-    told, asked_at = _request_code(member.member_id, priority)
+    told, requested_at = _request_code(member.member_id, priority)
     left = told.expiration_in_seconds
-    until = asked_at + timedelta(seconds=left if left is not None and left > 0 else 30)
+    until = requested_at + timedelta(seconds=left if left is not None and left > 0 else 30)
     seconds = max(1, int((until - database_now()).total_seconds()))
     drawn = draw_qr(told.one_time_qr_data, _("One-time code of %(name)s") % {"name": member})
     if drawn is None:

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from portal.base.ui.times import TOKYO, local
-from portal.domain.alerts.models import Watch
+from portal.domain.alerts.models import DetectionState
 from portal.domain.history import gaps
 from portal.domain.history.coverage import Coverage, GapKind, load_coverage
 from portal.domain.history.models import History
@@ -267,7 +267,7 @@ def unmonitored_text(since: datetime, until: datetime) -> list[str]:
 
 def monitored_since() -> datetime | None:
     """Return since when alerts are monitored."""
-    watch = Watch.objects.first()
+    watch = DetectionState.objects.first()
     return watch.since if watch is not None else None
 
 

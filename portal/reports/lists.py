@@ -42,7 +42,7 @@ class Reports(Table):
         Column("area", _("Area"), value=lambda row: row.choices.get("area_name", "")),
         Column("period", pgettext_lazy("report", "Period"), value=period_text),
         Column("state", pgettext_lazy("report", "State"), value=state_of),
-        Column("asked_at", pgettext_lazy("report", "Asked for"), kind="time", sort="id"),
+        Column("requested_at", pgettext_lazy("report", "Asked for"), kind="time", sort="id"),
         Column("by", pgettext_lazy("report", "By")),
         Column("sent", pgettext_lazy("report", "Scheduled"), value=lambda row: row.schedule_id is not None, kind="yes"),
     )

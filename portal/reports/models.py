@@ -62,7 +62,7 @@ class Report(TenantModel):
     since = models.DateTimeField()
     until = models.DateTimeField()
     by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
-    asked_at = models.DateTimeField(db_default=Now())
+    requested_at = models.DateTimeField(db_default=Now())
     due_at = models.DateTimeField(null=True)
     tries = models.PositiveSmallIntegerField(default=0)
     trouble = models.CharField(max_length=20, blank=True, default="")

@@ -290,7 +290,7 @@ def _files(rows: QuerySet[Report]) -> list[int]:
 
 
 def _is_old() -> Q:
-    return Q(asked_at__lt=ClockTime() - timedelta(days=RETENTION_DAYS), due_at=None)
+    return Q(requested_at__lt=ClockTime() - timedelta(days=RETENTION_DAYS), due_at=None)
 
 
 def old_reports() -> list[QuerySet[Report]]:

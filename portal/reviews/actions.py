@@ -28,7 +28,7 @@ from portal.domain.people.models import Member
 from portal.domain.places.models import Area
 from portal.reviews import assigning, decisions, review_worker, rights
 from portal.reviews.decisions import lock_review, record
-from portal.reviews.models import Act, Applied, Delegation, Item, Review, State, Step
+from portal.reviews.models import Applied, Delegation, Item, Review, State, Step, StepAction
 from tenants.models import User
 from tenants.sentences import coded_sentence
 
@@ -122,7 +122,15 @@ def _delegate_batch(review: Review, pks: Sequence[int], row: Delegation) -> int:
     held = list(Item.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=pks).order_by("pk"))
     rows, now = assigning.decidable(review, held, row.to), database_now()
     steps = [
-        Step(item=item, number=item.version + 1, act=Act.DELEGATE, by=row.by, at=now, note=row.note, delegation=row)
+        Step(
+            item=item,
+            number=item.version + 1,
+            action=StepAction.DELEGATE,
+            by=row.by,
+            at=now,
+            note=row.note,
+            delegation=row,
+        )
         for item in rows
     ]
     Step.objects.bulk_create(steps, batch_size=500)

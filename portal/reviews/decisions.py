@@ -25,7 +25,7 @@ from portal.domain.intents.nonces import NotSubmitted
 from portal.domain.intents.recording import Requester
 from portal.domain.jobs.models import ALIVE, NOT_APPLIED, Job, JobState, Row, RowState
 from portal.reviews import assigning, rights
-from portal.reviews.models import Act, Applied, Decision, Item, Review, Standing, State, Step
+from portal.reviews.models import Applied, Decision, Item, Review, RightStatus, State, Step, StepAction
 from portal.reviews.rights import LEFT, UNREAD
 from tenants import audit
 from tenants.sentences import Sentence, coded_sentence
@@ -40,9 +40,17 @@ _WITH_JOB = (*_UNDER_WAY, Applied.STOPPED, Applied.REFUSED)
 _BATCH_SIZE = 1000
 _SOON, _LATER = timedelta(seconds=3), timedelta(seconds=30)
 MAX_ITEMS = 10_000
-_DECISION_OF = {Act.CONFIRM: Decision.CONFIRM, Act.WITHDRAW: Decision.WITHDRAW, Act.UNDO: Decision.NONE}
-_AUDIT_CODES = {Act.CONFIRM: "review.confirmed", Act.WITHDRAW: "review.marked", Act.UNDO: "review.undone"}
-_AUDIT_CODES_MANY = {Act.CONFIRM: "review.confirmed_many", Act.WITHDRAW: "review.marked_many"}
+_DECISION_OF = {
+    StepAction.CONFIRM: Decision.CONFIRM,
+    StepAction.WITHDRAW: Decision.WITHDRAW,
+    StepAction.UNDO: Decision.NONE,
+}
+_AUDIT_CODES = {
+    StepAction.CONFIRM: "review.confirmed",
+    StepAction.WITHDRAW: "review.marked",
+    StepAction.UNDO: "review.undone",
+}
+_AUDIT_CODES_MANY = {StepAction.CONFIRM: "review.confirmed_many", StepAction.WITHDRAW: "review.marked_many"}
 
 
 def lock_review(review: Review) -> Review:
@@ -62,22 +70,24 @@ def record(by: Requester, review: Review, action: str, summary: Sentence, *, bef
     audit.record(**by.audit_author, action=action, target=target, summary=summary, before=before, after=after or None)
 
 
-def state_of_right(now: str, start: str) -> Standing:
+def state_of_right(now: str, start: str) -> RightStatus:
     """Return the status of a right compared with the start of the review."""
     if now == LEFT:
-        return Standing.LEFT
+        return RightStatus.LEFT
     if now == UNREAD:
-        return Standing.UNREAD
+        return RightStatus.UNREAD
     if not now:
-        return Standing.NONE
-    return Standing.SAME if now == start else Standing.CHANGED
+        return RightStatus.NONE
+    return RightStatus.SAME if now == start else RightStatus.CHANGED
 
 
 def save_current_right(items: QuerySet[Item], now: str) -> None:
     """Save the present right of these items."""
     same, other = Value(str(state_of_right(now, now))), Value(str(state_of_right(now, "")))
-    standing = Case(When(digest=now, then=same), default=other)
-    items.update(now_digest=now, standing=standing, is_open=_is_open_expression(Value(now), now not in ("", LEFT)))
+    right_status = Case(When(digest=now, then=same), default=other)
+    items.update(
+        now_digest=now, right_status=right_status, is_open=_is_open_expression(Value(now), now not in ("", LEFT))
+    )
 
 
 def update_open(items: QuerySet[Item]) -> None:
@@ -221,7 +231,7 @@ class DecisionResult(StrEnum):
 class DecisionPress:
     """A click on an item's button, with the version and the right that the page showed."""
 
-    act: Act
+    act: StepAction
     version: int
     shown_digest: str
     note: str = ""
@@ -265,7 +275,7 @@ def decide(*, item: Item, press: DecisionPress, by: Requester) -> DecisionResult
 
 
 def _refusal(row: Item, press: DecisionPress, now: str) -> DecisionResult | None:
-    if press.act == Act.UNDO:
+    if press.act == StepAction.UNDO:
         return DecisionResult.UNDER_WAY if row.applied == Applied.WITHDRAWN else None
     if now in ("", LEFT):
         return DecisionResult.GONE
@@ -274,7 +284,7 @@ def _refusal(row: Item, press: DecisionPress, now: str) -> DecisionResult | None
     return DecisionResult.CHANGED if now != press.shown_digest else None
 
 
-def decide_many(*, review: Review, items: QuerySet[Item], act: Act, by: Requester) -> ManyResult:
+def decide_many(*, review: Review, items: QuerySet[Item], act: StepAction, by: Requester) -> ManyResult:
     """Decide all waiting items whose right is the same as at the start. The others are skipped.
 
     Changed rights are decided one by one, where the new right is shown. Raises NotSubmitted if the review has ended.
@@ -313,7 +323,7 @@ def _earlier_step(row: Item, press: DecisionPress, by: Requester) -> Step | None
     """Return the step of this press if it was already saved: the answer was lost, or the person went back."""
     if row.version != press.version + 1:
         return None
-    return Step.objects.filter(item=row, number=row.version, act=press.act, by=by.user).first()
+    return Step.objects.filter(item=row, number=row.version, action=press.act, by=by.user).first()
 
 
 def _update_current_right(row: Item) -> str:
@@ -325,13 +335,13 @@ def _update_current_right(row: Item) -> str:
     return now
 
 
-def _write(rows: Sequence[Item], act: Act, by: Requester, note: str, *, digest: str | None = None) -> None:
+def _write(rows: Sequence[Item], act: StepAction, by: Requester, note: str, *, digest: str | None = None) -> None:
     """Save a step and the decision for each row. `digest`: the right that was decided; default: that of the start."""
     if not rows:
         return
     now = database_now()
     Step.objects.bulk_create([_step(row, act, by, now, note, digest) for row in rows], batch_size=500)
-    undone = act == Act.UNDO
+    undone = act == StepAction.UNDO
     items = Item.objects.filter(pk__in=[row.pk for row in rows])
     stop_withdrawals(items)
     items.update(
@@ -347,6 +357,6 @@ def _write(rows: Sequence[Item], act: Act, by: Requester, note: str, *, digest: 
     update_open(items)
 
 
-def _step(row: Item, act: Act, by: Requester, at: datetime, note: str, digest: str | None) -> Step:
+def _step(row: Item, act: StepAction, by: Requester, at: datetime, note: str, digest: str | None) -> Step:
     about = row.digest if digest is None else digest
-    return Step(item=row, number=row.version + 1, act=act, by=by.user, at=at, note=note, digest=about)
+    return Step(item=row, number=row.version + 1, action=act, by=by.user, at=at, note=note, digest=about)

@@ -20,7 +20,7 @@ from portal.base.ui.times import local, time_tag
 from portal.domain.people import queries as mirror
 from portal.domain.people.text_folding import fold
 from portal.reviews import assigning, queries
-from portal.reviews.models import Act, Applied, Decision, Item, Review, Standing, State, Use
+from portal.reviews.models import Applied, Decision, Item, Review, RightStatus, State, StepAction, Use
 from portal.reviews.rights import MAX_RECORDS
 from tenants.access import TenantRequest
 from tenants.roles import Permission
@@ -103,7 +103,7 @@ _STATES = (
     ("withdrawn", pgettext_lazy("withdrawal", "Withdrawn")),
 )
 _USES = (("30", _("In the last 30 days")), ("older", _("Longer ago")), ("never", _("None in the log")))
-_STANDINGS = (
+_RIGHT_STATUSES = (
     ("changed", _("Changed meanwhile")),
     ("none", _("No longer has this right")),
     ("left", _("No longer in the members list")),
@@ -133,8 +133,10 @@ def _by_use(rows: QuerySet[Item], values: list[str]) -> QuerySet[Item]:
     return rows.filter(_any(meaning, values))
 
 
-def _by_standing(rows: QuerySet[Item], values: list[str]) -> QuerySet[Item]:
-    meaning = {value: Q(standing=value) for value in ("changed", "none", "left", "unread")} | {"late": Q(is_late=True)}
+def _by_right_status(rows: QuerySet[Item], values: list[str]) -> QuerySet[Item]:
+    meaning = {value: Q(right_status=value) for value in ("changed", "none", "left", "unread")} | {
+        "late": Q(is_late=True)
+    }
     return rows.filter(_any(meaning, values))
 
 
@@ -166,7 +168,7 @@ class Items(Table):
         return [
             Filter("state", _("Decision"), _STATES, _by_state),
             Filter("use", _("Last use"), _USES, _by_use),
-            Filter("standing", _("Meanwhile"), _STANDINGS, _by_standing),
+            Filter("right_status", _("Meanwhile"), _RIGHT_STATUSES, _by_right_status),
             Filter("area", _("Area"), areas, lambda rows, ids: rows.filter(area_id__in=ids)),
             Filter("group", _("Group"), _groups, _by_group),
         ]
@@ -199,7 +201,7 @@ class Items(Table):
         return reverse("reviews:item", args=[self.request.tenant.slug, self.review.pk, row.pk])
 
     def row_class(self, row: Item) -> str:
-        return "quiet" if not queries.can_be_decided(row) else "loud" if row.standing == Standing.CHANGED else ""
+        return "quiet" if not queries.can_be_decided(row) else "loud" if row.right_status == RightStatus.CHANGED else ""
 
     @property
     def empty(self) -> EmptyState | None:
@@ -273,9 +275,9 @@ def buttons(row: Item) -> SafeString:
         return mark_safe("")
     waits = queries.is_waiting(row)
     acts = (
-        [(Act.CONFIRM, pgettext("review", "Confirm"), "c"), (Act.WITHDRAW, _t("Withdraw"), "w")]
+        [(StepAction.CONFIRM, pgettext("review", "Confirm"), "c"), (StepAction.WITHDRAW, _t("Withdraw"), "w")]
         if waits
-        else [(Act.UNDO, _t("Undo"), "u")]
+        else [(StepAction.UNDO, _t("Undo"), "u")]
     )
     drawn = "".join(
         f'<button class="btn btn-sm review-{act.value}" form="decide" name="press" '
@@ -288,12 +290,12 @@ def buttons(row: Item) -> SafeString:
 
 def right_cell(row: Any) -> SafeString:
     """Return the right, and the present right next to it if it is different."""
-    if row.standing == Standing.SAME:
+    if row.right_status == RightStatus.SAME:
         return format_html('<span class="when">{}</span>', row.then)
-    if row.standing == Standing.CHANGED:
+    if row.right_status == RightStatus.CHANGED:
         change = format_html("<del>{}</del> → <ins>{}</ins>", row.then, row.now)
-        return format_html('<span class="when">{}</span> {}', change, Chip("change", str(Standing.CHANGED.label)))
-    said = Chip("delete", str(Standing(row.standing).label))
+        return format_html('<span class="when">{}</span> {}', change, Chip("change", str(RightStatus.CHANGED.label)))
+    said = Chip("delete", str(RightStatus(row.right_status).label))
     return format_html(
         '<span class="when none">{}</span> {}', row.then, said if row.applied != Applied.WITHDRAWN else ""
     )
@@ -335,7 +337,7 @@ def decision_cell(row: Any, *, is_mine: bool = False) -> SafeString:
     `is_mine`: only the chips.
     """
     if not row.decision and not row.applied:
-        gone = row.standing in (Standing.NONE, Standing.LEFT)
+        gone = row.right_status in (RightStatus.NONE, RightStatus.LEFT)
         none = format_html(
             '<span class="muted fine">{}</span>', _t("Nothing to decide") if gone else Decision.NONE.label
         )

@@ -88,7 +88,7 @@ class Decision(models.TextChoices):
     WITHDRAW = "withdraw", pgettext_lazy("review", "To be withdrawn")
 
 
-class Standing(models.TextChoices):
+class RightStatus(models.TextChoices):
     """The status of a right compared with the start of the review."""
 
     SAME = "", pgettext_lazy("right", "Unchanged")
@@ -144,7 +144,7 @@ class Item(TenantModel):
     right = models.JSONField()
     digest = models.TextField(db_collation="C")
     now_digest = models.TextField(db_collation="C")
-    standing = models.CharField(max_length=8, choices=Standing, blank=True, default="")
+    right_status = models.CharField(max_length=8, choices=RightStatus, blank=True, default="")
     since_from = models.DateTimeField(null=True)
     since_at = models.DateTimeField(null=True)
     use = models.CharField(max_length=8, choices=Use)
@@ -181,7 +181,7 @@ class Item(TenantModel):
             ),
             # For the counts on every page of a review.
             models.Index(
-                fields=["review", "reviewer", "area_id", "is_open", "is_barred", "decision", "standing", "applied"],
+                fields=["review", "reviewer", "area_id", "is_open", "is_barred", "decision", "right_status", "applied"],
                 name="reviews_item_counted",
             ),
         ]
@@ -208,7 +208,7 @@ class Delegation(TenantModel):
         return f"{self.by} → {self.to}: {self.items}"
 
 
-class Act(models.TextChoices):
+class StepAction(models.TextChoices):
     CONFIRM = "confirm", pgettext_lazy("review", "Confirmed")
     WITHDRAW = "withdraw", pgettext_lazy("review", "Marked for withdrawal")
     UNDO = "undo", pgettext_lazy("review", "Decision undone")
@@ -221,7 +221,7 @@ class Step(TenantModel):
     tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, db_index=False, related_name="+")
     item = models.ForeignKey(Item, on_delete=models.CASCADE, db_index=False, related_name="steps")
     number = models.PositiveIntegerField()
-    act = models.CharField(max_length=8, choices=Act)
+    action = models.CharField(max_length=8, choices=StepAction)
     by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, db_index=False, related_name="+")
     at = models.DateTimeField()
     note = models.CharField(max_length=NOTE_MAX, blank=True, default="")
@@ -232,7 +232,7 @@ class Step(TenantModel):
         constraints = [models.UniqueConstraint(fields=["item", "number"], name="reviews_step_once")]
 
     def __str__(self) -> str:
-        return f"{self.item_id}/{self.number}: {self.act}"
+        return f"{self.item_id}/{self.number}: {self.action}"
 
 
 class ReminderKind(models.TextChoices):

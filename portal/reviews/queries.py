@@ -22,7 +22,7 @@ from portal.domain.places.models import Area
 from portal.explain.changes_since import AccessChange, ChangesSince
 from portal.explain.questions import CheckedPlace
 from portal.reviews import assigning, decisions, rights
-from portal.reviews.models import Applied, Decision, Item, Review, Standing, State
+from portal.reviews.models import Applied, Decision, Item, Review, RightStatus, State
 from tenants.access import TenantRequest
 from tenants.models import User
 from tenants.roles import Permission
@@ -239,12 +239,12 @@ def groups_with_items(review: Review, always: Sequence[str] = ()) -> list[tuple[
 
 
 def with_current_rights(items: Iterable[Item]) -> list[Item]:
-    """Set each item's present right (`now_digest`, `standing`) and the texts of `with_texts`."""
+    """Set each item's present right (`now_digest`, `right_status`) and the texts of `with_texts`."""
     rows = list(items)
     found = rights.current_rights({(row.member_id, row.area_id) for row in rows})
     for row in rows:
         row.now_digest = found[row.member_id, row.area_id]
-        row.standing = decisions.state_of_right(row.now_digest, row.digest)
+        row.right_status = decisions.state_of_right(row.now_digest, row.digest)
     return with_texts(rows)
 
 
@@ -297,7 +297,7 @@ def is_void(row: Item) -> bool:
 
 def is_outdated(row: Item) -> bool:
     """Check whether the decision is about another right than the present one."""
-    changed = row.standing in (Standing.SAME, Standing.CHANGED) and row.decided_digest != row.now_digest
+    changed = row.right_status in (RightStatus.SAME, RightStatus.CHANGED) and row.decided_digest != row.now_digest
     return bool(row.decision) and row.applied not in (Applied.SENT, Applied.WITHDRAWN) and changed
 
 

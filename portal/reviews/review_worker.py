@@ -34,7 +34,7 @@ from portal.domain.notifications.models import OutgoingMessage
 from portal.domain.notifications.outbox import MessageKind, MessageText
 from portal.domain.people.models import Member
 from portal.reviews import assigning, decisions, rights, signed_report
-from portal.reviews.models import Item, ReminderKind, Review, Standing, State
+from portal.reviews.models import Item, ReminderKind, Review, RightStatus, State
 from portal.reviews.rights import RightKey
 from tenants.access import Access
 from tenants.models import User, current_tenant
@@ -179,7 +179,7 @@ def _create_items(review: Review, members: Sequence[Member], new: dict[RightKey,
             Item(
                 review=review, area_id=key[1], member_id=key[0], name=member.member_name, name_key=member.name_key,
                 code=member.member_code, group_id=member.membergroup_id, group=member.membergroup_name,
-                right=bodies[digest], digest=digest, now_digest=digest, standing=Standing.SAME,
+                right=bodies[digest], digest=digest, now_digest=digest, right_status=RightStatus.SAME,
                 since_from=span.begin if span else None, since_at=span.end if span else None,
                 use=use, used_on=day, seen_on=local(member.last_seen_at).date() if member.last_seen_at else None,
                 reviewer_id=who if who in may else None, is_late=review.listed_at is not None,

@@ -21,14 +21,14 @@ from portal.domain.intents.recording import Requester
 from portal.reviews import decisions, queries
 from portal.reviews.decisions import DecisionPress, DecisionResult, ManyResult
 from portal.reviews.lists import MyItems
-from portal.reviews.models import NOTE_MAX, Act, Item, Review, State
+from portal.reviews.models import NOTE_MAX, Item, Review, State, StepAction
 from portal.reviews.views import delegate_items, render_item
 from tenants import interrupted_requests
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 
 _LAST_ITEM_FIELD = "upto"
-_ACTS = (Act.CONFIRM, Act.WITHDRAW, Act.UNDO)
+_ACTS = (StepAction.CONFIRM, StepAction.WITHDRAW, StepAction.UNDO)
 
 
 @tenant_view(Permission.REVIEWS_DECIDE)
@@ -113,7 +113,7 @@ def _read_press(request: TenantRequest) -> tuple[int, DecisionPress]:
     if act not in _ACTS or not is_row_number(number) or not is_row_number(version):
         raise Http404
     return int(number), DecisionPress(
-        Act(act), int(version), seen, request.POST.get("note", "").replace("\x00", "").strip()
+        StepAction(act), int(version), seen, request.POST.get("note", "").replace("\x00", "").strip()
     )
 
 
@@ -135,15 +135,15 @@ def _back(request: TenantRequest, review: Review) -> str:
 
 @tenant_view(Permission.REVIEWS_DECIDE, methods=["POST"])
 def confirm_many(request: TenantRequest, review_id: int) -> HttpResponse:
-    return _decide_many(request, review_id, Act.CONFIRM)
+    return _decide_many(request, review_id, StepAction.CONFIRM)
 
 
 @tenant_view(Permission.REVIEWS_DECIDE, methods=["POST"])
 def withdraw_many(request: TenantRequest, review_id: int) -> HttpResponse:
-    return _decide_many(request, review_id, Act.WITHDRAW)
+    return _decide_many(request, review_id, StepAction.WITHDRAW)
 
 
-def _decide_many(request: TenantRequest, review_id: int, act: Act) -> HttpResponse:
+def _decide_many(request: TenantRequest, review_id: int, act: StepAction) -> HttpResponse:
     """Show what a selection contains and what is skipped, then decide."""
     review = queries.own_review_or_404(request, review_id)
     selection = _selection(request, review)
@@ -171,8 +171,8 @@ def _upto(request: TenantRequest) -> int:
     return int(told) if is_row_number(told) else 0
 
 
-def _asked(request: TenantRequest, selection: Selection, act: Act, count: int, back: str) -> HttpResponse:
-    if act == Act.CONFIRM:
+def _asked(request: TenantRequest, selection: Selection, act: StepAction, count: int, back: str) -> HttpResponse:
+    if act == StepAction.CONFIRM:
         heading = pgettext("review", "Confirm")
         question = ngettext("Confirm %(n)s right?", "Confirm %(n)s rights?", count)
     else:
@@ -181,7 +181,7 @@ def _asked(request: TenantRequest, selection: Selection, act: Act, count: int, b
     lines = [_("Rights that changed since the review began are left out. Decide those one by one.")]
     if selection.queryset.filter(is_open=True, is_barred=True).exists():
         lines.append(_("Rights that you granted, or that are your own, are left out. Another reviewer decides."))
-    if act == Act.WITHDRAW:
+    if act == StepAction.WITHDRAW:
         lines.append(_("Access ends when the manager of the review applies the withdrawals."))
     if count > decisions.MAX_ITEMS:
         lines.append(_("%(n)s at a time: repeat for the rest.") % {"n": f"{decisions.MAX_ITEMS:,}"})
@@ -194,13 +194,13 @@ def _asked(request: TenantRequest, selection: Selection, act: Act, count: int, b
         question=question % {"n": f"{count:,}"},
         consequences=lines,
         cancel=back,
-        danger=act == Act.WITHDRAW,
+        danger=act == StepAction.WITHDRAW,
         fields=fields,
     )
 
 
-def _show_result(request: TenantRequest, act: Act, many: ManyResult) -> None:
-    if act == Act.CONFIRM:
+def _show_result(request: TenantRequest, act: StepAction, many: ManyResult) -> None:
+    if act == StepAction.CONFIRM:
         said = ngettext("%(n)s right confirmed.", "%(n)s rights confirmed.", many.saved)
     else:
         said = ngettext("%(n)s right marked for withdrawal.", "%(n)s rights marked for withdrawal.", many.saved)

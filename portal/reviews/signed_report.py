@@ -29,7 +29,7 @@ from portal.base.timers.clock import ClockTime, database_now
 from portal.base.ui.times import local
 from portal.domain.people.models import Member
 from portal.reviews import lists, queries, rights
-from portal.reviews.models import Applied, Decision, Item, Review, Standing, State, Step, Use
+from portal.reviews.models import Applied, Decision, Item, Review, RightStatus, State, Step, Use
 from tenants import audit
 from tenants.models import User, current_tenant
 from tenants.sentences import coded_sentence
@@ -41,8 +41,9 @@ _BATCH_SIZE = 1000
 # After this time, the worker that writes the report counts as failed.
 _WRITE_TIMEOUT = timedelta(minutes=5)
 _RETRY_AFTER = timedelta(minutes=1)
-_OUTCOME_BY_STANDING: dict[str, str] = {
-    Standing.LEFT: "no_longer_a_member", Standing.NONE: "no_right_any_more", Standing.UNREAD: "right_not_loaded",
+_OUTCOME_BY_RIGHT_STATUS: dict[str, str] = {
+    RightStatus.LEFT: "no_longer_a_member", RightStatus.NONE: "no_right_any_more",
+    RightStatus.UNREAD: "right_not_loaded",
 }  # fmt: skip
 # Uses before the loaded log (`log_loaded_from`) or before a member's newest records are not known.
 _USE_CODES: dict[str, str] = {Use.NEVER: "none_in_log", Use.ELSEWHERE: "none_in_newest_records"}
@@ -136,9 +137,11 @@ def _page(review: Review, report: dict[str, Any], shown: list[dict[str, Any]]) -
 def outcome_code(item: Item) -> str:
     """Return the outcome of an item as a stable code."""
     if item.applied == Applied.WITHDRAWN:
-        return "given_again_after_withdrawal" if item.is_open and item.standing != Standing.UNREAD else "withdrawn"
-    if item.standing in _OUTCOME_BY_STANDING:
-        return _OUTCOME_BY_STANDING[item.standing]
+        return (
+            "given_again_after_withdrawal" if item.is_open and item.right_status != RightStatus.UNREAD else "withdrawn"
+        )
+    if item.right_status in _OUTCOME_BY_RIGHT_STATUS:
+        return _OUTCOME_BY_RIGHT_STATUS[item.right_status]
     if item.decision == Decision.NONE or queries.is_void(item):
         return "not_decided"
     if item.is_open:
@@ -178,14 +181,14 @@ def _item_values(review: Review, items: list[Item]) -> Iterator[dict[str, Any]]:
             "reviewer": _person(item.reviewer), "decision": item.decision or None,
             "decided_by": _person(item.decided_by), "decided_at": _at(item.decided_at), "note": item.note,
             "decided_about": bodies.get(item.decided_digest), "now": bodies.get(item.now_digest),
-            "standing": item.standing or "same", "outcome": outcome_code(item),
+            "right_status": item.right_status or "same", "outcome": outcome_code(item),
             "steps": [_step(step) for step in item.steps.all()],
         }  # fmt: skip
 
 
 def _step(step: Step) -> dict[str, Any]:
     to = {"to": _person(step.delegation.to)} if step.delegation else {}
-    return {"act": step.act, "by": _person(step.by), "at": _at(step.at), "note": step.note, **to}
+    return {"action": step.action, "by": _person(step.by), "at": _at(step.at), "note": step.note, **to}
 
 
 def _person(user: User | None) -> dict[str, str] | None:

@@ -15,7 +15,7 @@ from portal.domain.intents.recording import Requester
 from portal.domain.presence import people
 from portal.domain.presence.people import PersonInside
 from portal.domain.sync.models import MirrorState
-from portal.rollcall.models import How, Listed, RollCall, Said, Tick
+from portal.rollcall.models import How, ListedPerson, PersonStatus, RollCall, Tick
 from tenants import audit
 from tenants.sentences import Sentence, coded_sentence
 
@@ -25,7 +25,7 @@ class TickPress:
     """A tick as a phone sends it. `pressed_at` is None if the phone sent no valid time."""
 
     listed_id: int
-    said: Said
+    status: PersonStatus
     pressed_at: datetime | None
     nonce: uuid.UUID
 
@@ -34,9 +34,12 @@ class TickPress:
         """Return a tick from the phone's data; None if it is invalid."""
         if not isinstance(told, dict):
             return None
-        at, (row, said, nonce) = read_moment(told.get("at")), (str(told.get(name)) for name in ("id", "said", "nonce"))
+        at, (row, status, nonce) = (
+            read_moment(told.get("at")),
+            (str(told.get(name)) for name in ("id", "status", "nonce")),
+        )
         try:
-            return cls(int(row), Said(said), at, uuid.UUID(nonce))
+            return cls(int(row), PersonStatus(status), at, uuid.UUID(nonce))
         except ValueError:
             return None
 
@@ -58,7 +61,7 @@ def start(*, name: str, nonce: uuid.UUID, by: Requester) -> RollCall:
         call, is_new = RollCall.objects.get_or_create(nonce=nonce, defaults=more)
         if is_new:
             found = [*people.present_members(now), *people.present_guests(now)]
-            Listed.objects.bulk_create([_listed(call, person, How.START) for person in found])
+            ListedPerson.objects.bulk_create([_listed(call, person, How.START) for person in found])
             _audit(by, "roll_call.started", coded_sentence("roll_call.started", name=name), call, people=len(found))
     return call
 
@@ -76,7 +79,7 @@ def add_by_name(*, call: RollCall, name: str, place: str, nonce: uuid.UUID, by: 
     """Add a person by name; once for the same form."""
     with transaction.atomic():
         more = {"name": name, "place": place, "how": How.HAND, "added_by": by.user}
-        _, is_new = Listed.objects.get_or_create(roll_call=call, key=f"hand:{nonce}", defaults=more)
+        _, is_new = ListedPerson.objects.get_or_create(roll_call=call, key=f"hand:{nonce}", defaults=more)
         if is_new:
             _audit(by, "roll_call.person_added", coded_sentence("roll_call.person_added", name=call.name), call)
 
@@ -88,7 +91,7 @@ def add_seen(*, call: RollCall, key: str, by: Requester) -> None:
         if key in found:
             made = _listed(call, found[key], How.LOG)
             made.added_by = by.user
-            if Listed.objects.bulk_create([made], ignore_conflicts=True):
+            if ListedPerson.objects.bulk_create([made], ignore_conflicts=True):
                 _audit(by, "roll_call.person_added", coded_sentence("roll_call.person_added", name=call.name), call)
 
 
@@ -99,11 +102,11 @@ def save_ticks(*, call: RollCall, raw_ticks: Sequence[object], by: Requester) ->
     before the roll call count from its start.
     """
     now, presses = timezone.now(), [TickPress.parse(each) for each in raw_ticks]
-    known = set(Listed.objects.filter(roll_call=call).values_list("pk", flat=True))
+    known = set(ListedPerson.objects.filter(roll_call=call).values_list("pk", flat=True))
     refused = [_refusal(press, known, now, call.ended_at or now) for press in presses]
     rows = [
         Tick(
-            roll_call=call, listed_id=each.listed_id, said=each.said, by=by.user, pressed_at=each.pressed_at or now,
+            roll_call=call, listed_id=each.listed_id, status=each.status, by=by.user, pressed_at=each.pressed_at or now,
             counts_at=max(min(each.pressed_at or now, now), call.started_at), nonce=each.nonce,
         )
         for each, why in zip(presses, refused, strict=True)
@@ -121,8 +124,8 @@ def _refusal(press: TickPress | None, known: Set[int], now: datetime, until: dat
     return TickRefusal.LATE if min(press.pressed_at or now, now) > until else None
 
 
-def _listed(call: RollCall, person: PersonInside, how: How) -> Listed:
-    return Listed(
+def _listed(call: RollCall, person: PersonInside, how: How) -> ListedPerson:
+    return ListedPerson(
         roll_call=call, key=person.key, name=person.name[:200], belongs=person.group_or_company, area=person.area,
         place=person.place, at=person.at, certainty=person.certainty, how=how,
     )  # fmt: skip

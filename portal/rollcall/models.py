@@ -34,7 +34,7 @@ class How(models.TextChoices):
     HAND = "hand", _("Added by hand")
 
 
-class Listed(TenantModel):
+class ListedPerson(TenantModel):
     """A listed person, as known at the time of listing. `key` is that of `people.PersonInside`."""
 
     roll_call = models.ForeignKey(RollCall, on_delete=models.CASCADE, related_name="listed")
@@ -49,13 +49,13 @@ class Listed(TenantModel):
     added_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["roll_call", "key"], name="rollcall_listed_once")]
+        constraints = [models.UniqueConstraint(fields=["roll_call", "key"], name="rollcall_person_once")]
 
     def __str__(self) -> str:
         return self.name
 
 
-class Said(models.TextChoices):
+class PersonStatus(models.TextChoices):
     """The status that a warden sets for a person. OPEN resets it."""
 
     SAFE = "safe", pgettext_lazy("roll call", "Safe")
@@ -70,8 +70,8 @@ class Tick(TenantModel):
     """
 
     roll_call = models.ForeignKey(RollCall, on_delete=models.CASCADE, related_name="ticks")
-    listed = models.ForeignKey(Listed, on_delete=models.CASCADE, related_name="ticks")
-    said = models.CharField(max_length=8, choices=Said)
+    listed = models.ForeignKey(ListedPerson, on_delete=models.CASCADE, related_name="ticks")
+    status = models.CharField(max_length=8, choices=PersonStatus)
     by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     pressed_at = models.DateTimeField()
     arrived_at = models.DateTimeField(db_default=Now())
@@ -83,4 +83,4 @@ class Tick(TenantModel):
         indexes = [models.Index(fields=["roll_call", "counts_at", "id"], name="rollcall_ticks_in_order")]
 
     def __str__(self) -> str:
-        return f"{self.said} {self.counts_at:%H:%M:%S}"
+        return f"{self.status} {self.counts_at:%H:%M:%S}"

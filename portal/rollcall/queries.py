@@ -18,7 +18,7 @@ from portal.domain.presence import people
 from portal.domain.presence.people import Certainty, PersonInside
 from portal.domain.visits.days import Day
 from portal.rollcall.actions import TickRefusal
-from portal.rollcall.models import Listed, RollCall, Said, Tick
+from portal.rollcall.models import ListedPerson, PersonStatus, RollCall, Tick
 
 HEADLINE = gettext_lazy("%(safe)s of %(all)s accounted for, %(open)s not yet, %(missing)s not found")
 # Texts that the phone shows with its own numbers.
@@ -37,22 +37,26 @@ _OVERLAP = 100
 class PersonRow:
     """A listed person. `ticks`: newest first; `left_text`: when and where they left, according to the log."""
 
-    listed: Listed
+    listed: ListedPerson
     ticks: Sequence[Tick]
     left_text: str
 
     @property
-    def said(self) -> str:
-        return self.ticks[0].said if self.ticks else Said.OPEN.value
+    def status(self) -> str:
+        return self.ticks[0].status if self.ticks else PersonStatus.OPEN.value
 
     @property
-    def said_label(self) -> str:
-        return str(Said(self.said).label)
+    def status_label(self) -> str:
+        return str(PersonStatus(self.status).label)
 
     @property
-    def said_by(self) -> str:
+    def marked_by(self) -> str:
         """Return who recorded the status, and when."""
-        return "" if self.said == Said.OPEN else f"{self.ticks[0].by}, {Day.today().time_text(self.ticks[0].counts_at)}"
+        return (
+            ""
+            if self.status == PersonStatus.OPEN
+            else f"{self.ticks[0].by}, {Day.today().time_text(self.ticks[0].counts_at)}"
+        )
 
     @property
     def last_seen_text(self) -> str:
@@ -78,11 +82,11 @@ class RollCallState:
 
     @cached_property
     def safe_count(self) -> int:
-        return self._count(Said.SAFE)
+        return self._count(PersonStatus.SAFE)
 
     @cached_property
     def missing_count(self) -> int:
-        return self._count(Said.MISSING)
+        return self._count(PersonStatus.MISSING)
 
     @property
     def open_count(self) -> int:
@@ -97,8 +101,8 @@ class RollCallState:
             "missing": self.missing_count,
         }
 
-    def _count(self, said: Said) -> int:
-        return sum(row.said == said for row in self.rows)
+    def _count(self, status: PersonStatus) -> int:
+        return sum(row.status == status for row in self.rows)
 
 
 def get_roll_call(call_id: int) -> RollCall:
@@ -117,10 +121,10 @@ def load_state(call: RollCall) -> RollCallState:
     for each in Tick.objects.filter(roll_call=call).select_related("by").order_by("-counts_at", "-pk"):
         ticks[each.listed_id].append(each)
     moves = people.movements_since(call.started_at) if call.ended_at is None else people.Movements({}, [])
-    listed = list(Listed.objects.filter(roll_call=call))
+    listed = list(ListedPerson.objects.filter(roll_call=call))
     rows = [PersonRow(each, ticks[each.pk], _left_text(moves.departures.get(each.key))) for each in listed]
-    order = {Said.OPEN.value: 0, Said.MISSING.value: 1, Said.SAFE.value: 2}
-    rows.sort(key=lambda row: (order[row.said], fold(row.listed.name), row.listed.pk))
+    order = {PersonStatus.OPEN.value: 0, PersonStatus.MISSING.value: 1, PersonStatus.SAFE.value: 2}
+    rows.sort(key=lambda row: (order[row.status], fold(row.listed.name), row.listed.pk))
     keys = {each.key for each in listed}
     last = max((each.pk for found in ticks.values() for each in found), default=0)
     came = [person for person in moves.arrivals if person.key not in keys]
@@ -135,15 +139,15 @@ def changes_since(call: RollCall, since: int) -> dict[str, Any]:
     ticks = Tick.objects.filter(roll_call=call)
     newest = ticks.aggregate(last=Max("pk"), number=Count("pk"))
     moves = people.movements_since(call.started_at) if call.ended_at is None else people.Movements({}, [])
-    page = _version(Listed.objects.filter(roll_call=call).count(), moves)
+    page = _version(ListedPerson.objects.filter(roll_call=call).count(), moves)
     last = newest["last"] or 0
     found: dict[str, Any] = {"page": page, "last": last, "ended": call.ended_at is not None}
     seen = live_updates.version_of(found, newest["number"])
     if since < last:
         changed = ticks.filter(pk__gt=since - _OVERLAP).values("listed_id")
         rows = ticks.filter(listed_id__in=changed).select_related("by").order_by("counts_at", "pk")
-        newest_of = {each.listed_id: PersonRow(Listed(pk=each.listed_id), [each], "") for each in rows}
-        found["rows"] = {key: [row.said, row.said_by] for key, row in newest_of.items()}
+        newest_of = {each.listed_id: PersonRow(ListedPerson(pk=each.listed_id), [each], "") for each in rows}
+        found["rows"] = {key: [row.status, row.marked_by] for key, row in newest_of.items()}
     return found | {"seen": seen}
 
 

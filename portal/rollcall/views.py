@@ -16,7 +16,7 @@ from accessapi.reading import read_json
 from portal.base.ui import live_updates
 from portal.domain.intents.recording import Requester
 from portal.rollcall import actions, queries
-from portal.rollcall.models import Said
+from portal.rollcall.models import PersonStatus
 from tenants import interrupted_requests
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
@@ -68,7 +68,7 @@ def page(request: TenantRequest, call_id: int) -> HttpResponse:
     context = {
         "sheet": queries.load_state(call),
         "form": PersonForm(),
-        "says": Said,
+        "says": PersonStatus,
         "words": queries.PHONE_TEXTS,
         "unreadable": queries.not_saved_text([actions.TickRefusal.UNREADABLE]),
     }
@@ -103,8 +103,8 @@ def ticks(request: TenantRequest, call_id: int) -> HttpResponse:
     """
     call, by = queries.get_roll_call(call_id), Requester.from_request(request)
     if request.content_type != "application/json":
-        listed, _sep, said = request.POST.get("tick", "").partition(":")
-        told = [{"id": listed, "said": said, "at": timezone.now().isoformat(), "nonce": uuid.uuid4()}]
+        listed, _sep, status = request.POST.get("tick", "").partition(":")
+        told = [{"id": listed, "status": status, "at": timezone.now().isoformat(), "nonce": uuid.uuid4()}]
         if note := queries.not_saved_text(actions.save_ticks(call=call, raw_ticks=told, by=by)):
             messages.error(request, note)
         return redirect("rollcall:page", request.tenant.slug, call.pk)

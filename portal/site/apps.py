@@ -1,4 +1,4 @@
-"""The Django apps of the site, and of folders with another label: their tables have it, or two folders have one name.
+"""The Django apps of the site, and of pages whose folder has the name of a folder in `portal/domain`.
 
 The site is the last app, so all models are loaded when it becomes ready.
 """
@@ -18,34 +18,9 @@ class SiteConfig(AppConfig):
         autodiscover_modules("signals")
 
 
-class Mirror(AppConfig):
-    name = "portal.domain.sync"
-    label = "mirror"  # of the tables of people, places and the log, too
-
-
-class Jobs(AppConfig):
-    name = "portal.domain.jobs"
-    label = "bulk"
-
-
-class Visits(AppConfig):
-    name = "portal.domain.visits"
-    label = "guests"
-
-
-class Presence(AppConfig):
-    name = "portal.domain.presence"
-    label = "inside"
-
-
 class RightsPages(AppConfig):
     name = "portal.rights"
     label = "rights_pages"
-
-
-class GuestsPages(AppConfig):
-    name = "portal.guests"
-    label = "guests_pages"
 
 
 class CamerasPages(AppConfig):
@@ -58,11 +33,6 @@ class AlertsPages(AppConfig):
     label = "alerts_pages"
 
 
-class Webhooks(AppConfig):
-    name = "portal.webhooks"
-    label = "hooks"
-
-
-class Notifications(AppConfig):
-    name = "portal.domain.notifications"
-    label = "telling"
+class HistoryPages(AppConfig):
+    name = "portal.history"
+    label = "history_pages"

@@ -215,11 +215,11 @@ _GAUGE_QUERIES = (
     ),
     GaugeQuery(
         "portal_jobs_open", "Long jobs that have begun and not ended.", ("state",),
-        "SELECT state, count(*) FROM bulk_job WHERE due_at IS NOT NULL GROUP BY state",
+        "SELECT state, count(*) FROM jobs_job WHERE due_at IS NOT NULL GROUP BY state",
     ),
     GaugeQuery(
         "portal_calls_used", "Calls to the service that count against this hour's limits.", ("call_class",),
-        """SELECT g.call_class, sum(s.counted) FROM budget_spent s JOIN budget_gauge g ON g.id = s.gauge_id
+        """SELECT g.call_class, sum(s.counted) FROM budget_callcount s JOIN budget_gauge g ON g.id = s.gauge_id
         WHERE s.step >= (extract(epoch FROM clock_timestamp())::bigint - 3600) / 10 GROUP BY g.call_class""",
     ),
     GaugeQuery(
@@ -238,44 +238,44 @@ _GAUGE_QUERIES = (
     GaugeQuery(
         "portal_tenants_never_loaded", "Connected tenants whose members were never read.", (),
         """SELECT count(*) FROM tenants_connection c WHERE c.state = 'connected' AND NOT EXISTS (
-        SELECT FROM mirror_mirrorstate m
+        SELECT FROM sync_mirrorstate m
         WHERE m.tenant_id = c.tenant_id AND m.kind = 'members' AND m.as_of IS NOT NULL)""",
     ),
     GaugeQuery(
         "portal_tenants_restored", "Tenants whose restored data waits for an owner.", (),
-        "SELECT count(*) FROM restore_restored WHERE released_at IS NULL",
+        "SELECT count(*) FROM restore_restore WHERE released_at IS NULL",
     ),
     GaugeQuery(
         "portal_sync_oldest_seconds", "Age of the oldest copy of a list among connected tenants.", ("kind",),
-        """SELECT m.kind, extract(epoch FROM clock_timestamp() - min(m.as_of)) FROM mirror_mirrorstate m
+        """SELECT m.kind, extract(epoch FROM clock_timestamp() - min(m.as_of)) FROM sync_mirrorstate m
         JOIN tenants_connection c ON c.tenant_id = m.tenant_id AND c.state = 'connected'
         WHERE m.as_of IS NOT NULL GROUP BY m.kind""",
     ),
     GaugeQuery(
         "portal_sync_failing", "Lists of connected tenants that could not be read last.", ("kind",),
-        """SELECT m.kind, count(*) FROM mirror_mirrorstate m
+        """SELECT m.kind, count(*) FROM sync_mirrorstate m
         JOIN tenants_connection c ON c.tenant_id = m.tenant_id AND c.state = 'connected'
         WHERE m.error <> '' GROUP BY m.kind""",
     ),
     GaugeQuery(
         "portal_webhooks", "Webhooks of tenants, by how well they are heard.", ("state",),
-        "SELECT working, count(*) FROM hooks_webhook GROUP BY working",
+        "SELECT working, count(*) FROM webhooks_webhook GROUP BY working",
     ),
     GaugeQuery(
         "portal_mails_waiting", "Mails and posts that wait for a worker or the next try.", ("kind",),
         """SELECT 'account', count(*) FROM tenants_accountmail
-        UNION ALL SELECT kind, count(*) FROM telling_outgoingmessage WHERE due_at IS NOT NULL GROUP BY kind""",
+        UNION ALL SELECT kind, count(*) FROM notifications_outgoingmessage WHERE due_at IS NOT NULL GROUP BY kind""",
     ),
     GaugeQuery(
         "portal_mail_oldest_seconds", "Age of the oldest of them.", ("kind",),
         """SELECT 'account', extract(epoch FROM clock_timestamp() - min(written_at)) FROM tenants_accountmail
-        UNION ALL SELECT kind, extract(epoch FROM clock_timestamp() - min(created_at)) FROM telling_outgoingmessage
-        WHERE due_at IS NOT NULL GROUP BY kind""",
+        UNION ALL SELECT kind, extract(epoch FROM clock_timestamp() - min(created_at))
+        FROM notifications_outgoingmessage WHERE due_at IS NOT NULL GROUP BY kind""",
     ),
     GaugeQuery(
         "portal_mails_not_sent", "Mails and posts that were given up or are uncertain, in 24 hours.",
         ("state",),
-        """SELECT state, count(*) FROM telling_outgoingmessage WHERE state IN ('failed', 'uncertain')
+        """SELECT state, count(*) FROM notifications_outgoingmessage WHERE state IN ('failed', 'uncertain')
         AND ended_at > clock_timestamp() - interval '24 hours' GROUP BY state""",
     ),
 )  # fmt: skip

@@ -58,21 +58,21 @@ INSTALLED_APPS = [
     "portal.domain.safety",
     "portal.domain.people",
     "portal.domain.places",
-    "portal.site.apps.Mirror",
-    "portal.site.apps.Jobs",
+    "portal.domain.sync",
+    "portal.domain.jobs",
     "portal.domain.rights",
-    "portal.site.apps.Visits",
+    "portal.domain.visits",
     "portal.domain.history",
-    "portal.site.apps.Presence",
+    "portal.domain.presence",
     "portal.domain.alerts",
     "portal.domain.cameras",
-    "portal.site.apps.Notifications",
+    "portal.domain.notifications",
     "portal.members",
     "portal.groups",
     "portal.areas",
     "portal.site.apps.RightsPages",
     "portal.explain",
-    "portal.site.apps.GuestsPages",
+    "portal.guests",
     "portal.expected",
     "portal.codes",
     "portal.today",
@@ -87,8 +87,8 @@ INSTALLED_APPS = [
     "portal.site.apps.CamerasPages",
     "portal.plans",
     "portal.site.apps.AlertsPages",
-    "portal.logs",
-    "portal.site.apps.Webhooks",
+    "portal.site.apps.HistoryPages",
+    "portal.webhooks",
     "portal.evidence",
     "portal.reports",
     "portal.reviews",
@@ -136,10 +136,12 @@ WSGI_APPLICATION = "portal.site.wsgi.application"
 
 _LOADERS = [f"django.template.loaders.{each}.Loader" for each in ("filesystem", "app_directories")]
 FORM_RENDERER = "portal.base.ui.inputs.Renderer"
-# The tags of an app are in its `tags.py`. Templates load them by the name of its folder.
+# The tags of an app are in its `tags.py`. Templates load them by the name of its folder; those of an area, whose name may
+# be that of a folder of the domain, as "codes_pages".
 _TAGS = {
-    folder.name: ".".join((*folder.relative_to(BASE_DIR).parts, "tags"))
-    for folder in sorted(each.parent for each in (BASE_DIR / "portal").rglob("tags.py"))
+    f"{each.parent.name}{ending}": ".".join((*each.parent.relative_to(BASE_DIR).parts, "tags"))
+    for ending, places in (("", "*/*/tags.py"), ("_pages", "*/tags.py"))
+    for each in (BASE_DIR / "portal").glob(places)
 }
 TEMPLATES = [
     {

@@ -43,7 +43,7 @@ areas = [
     path("cameras/", include("portal.cameras.urls")),
     path("intercom/", include("portal.intercom.urls")),
     path("evidence/", include("portal.evidence.urls")),
-    path("logs/", include("portal.logs.urls")),
+    path("logs/", include("portal.history.urls")),
     path("alerts/", include("portal.alerts.urls")),
     path("reviews/", include("portal.reviews.urls")),
     path("reports/", include("portal.reports.urls")),

@@ -20,7 +20,7 @@ from portal.domain.sync.models import MirrorState
 from portal.domain.visits import checking_in
 from portal.domain.visits.checking_in import UndoResult
 from portal.domain.visits.days import Day
-from portal.domain.visits.models import DeskAct, DeskSettings, Visit
+from portal.domain.visits.models import DeskAction, DeskSettings, Visit
 from portal.domain.visits.queries import desk_settings
 from tenants import audit
 from tenants.models import Tenant
@@ -175,7 +175,7 @@ def notice_of_undo(done: UndoResult | None, by: Requester, day: Day) -> BoardNot
     return BoardNotice(_status_text(first, day, len(done.visits) - 1), first, more)
 
 
-def _visit_ids(act: DeskAct) -> set[int]:
+def _visit_ids(act: DeskAction) -> set[int]:
     return {visit_id for visit_id, _before, _after in act.changes}
 
 
@@ -193,7 +193,7 @@ def _status_text(visit: Visit, day: Day, others: int) -> str:
     return text % facts
 
 
-def _subject_of(act: DeskAct | None) -> str | None:
+def _subject_of(act: DeskAction | None) -> str | None:
     """Return the guest's name of an act, for the undo button; None without an act."""
     if act is None:
         return None

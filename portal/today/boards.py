@@ -29,18 +29,18 @@ from portal.domain.visits.visit_status import (
 if TYPE_CHECKING:
     from portal.domain.visits.visit_status import Classified
 
-NOW_STANDINGS = (VisitStatus.OVERDUE, VisitStatus.EXPECTED, VisitStatus.HERE, VisitStatus.ASKED)
-SHOW_VALUES = ("now", "all", *(str(standing) for standing in VisitStatus))
+NOW_STATUSES = (VisitStatus.OVERDUE, VisitStatus.EXPECTED, VisitStatus.HERE, VisitStatus.REQUESTED)
+SHOW_VALUES = ("now", "all", *(str(status) for status in VisitStatus))
 MAX_IN_GROUP, PAGE_SIZE = 40, 100
 # If other groups are shown, overdue guests must not hide expected ones.
-_MAX_BY_STANDING = {VisitStatus.OVERDUE: 8}
+_MAX_BY_STATUS = {VisitStatus.OVERDUE: 8}
 _MAX_TEXT = 80
 HOSTS_PER_PAGE, VISITS_PER_HOST = 100, 20
 # How far a search looks before and after the day.
 _AROUND = timedelta(days=8)
 # Visits without a host come last.
 _UNNAMED = Case(When(host_key="", then=1), default=0)
-_HERE = Q(standing__in=[VisitStatus.HERE, VisitStatus.OVERDUE])
+_HERE = Q(status__in=[VisitStatus.HERE, VisitStatus.OVERDUE])
 
 
 def visits_of_day(day: Day, now: datetime) -> "Classified":
@@ -51,9 +51,9 @@ def visits_of_day(day: Day, now: datetime) -> "Classified":
     return with_status(Visit.objects.filter(touching), now)
 
 
-def count_by_standing(visits: "Classified") -> dict[VisitStatus, int]:
+def count_by_status(visits: "Classified") -> dict[VisitStatus, int]:
     """Count visits by status, in one query."""
-    rows = visits.order_by().values_list("standing").annotate(Count("pk"))
+    rows = visits.order_by().values_list("status").annotate(Count("pk"))
     return {VisitStatus.__members__[word.upper()]: number for word, number in rows}
 
 
@@ -82,7 +82,7 @@ def awaited_by_party(visits: Iterable[Visit], now: datetime) -> dict[uuid.UUID |
     if not parties:
         return {}
     rows = with_status(Visit.objects.filter(party__in=parties, erased_at__isnull=True), now)
-    return dict(rows.filter(standing__in=MAY_CHECK_IN).order_by().values_list("party").annotate(Count("pk")))
+    return dict(rows.filter(status__in=MAY_CHECK_IN).order_by().values_list("party").annotate(Count("pk")))
 
 
 @dataclass(frozen=True)
@@ -120,34 +120,34 @@ class BoardView:
         return f"?{said}" if said else ""
 
     @property
-    def standings(self) -> tuple[VisitStatus, ...]:
+    def statuses(self) -> tuple[VisitStatus, ...]:
         """Return the listed statuses. A search lists all; days other than today have no "now"."""
         if self.show == "all" or (self.show == "now" and (self.text or not self.day.is_today)):
             return tuple(LABELS)
-        return NOW_STANDINGS if self.show == "now" else (VisitStatus(self.show),)
+        return NOW_STATUSES if self.show == "now" else (VisitStatus(self.show),)
 
 
 @dataclass(frozen=True)
 class BoardGroup:
     """Visits with one status. `total` also counts visits that are not listed."""
 
-    standing: VisitStatus
+    status: VisitStatus
     total: int
     rows: list[VisitRow]
     more_query: str = ""
 
     @property
     def label(self) -> Promise:
-        return LABELS[self.standing]
+        return LABELS[self.status]
 
     @property
     def hint(self) -> Promise | str:
-        return HINTS.get(self.standing, "")
+        return HINTS.get(self.status, "")
 
     @property
     def has_old(self) -> bool:
         """Check whether a guest has been overdue since before today; they come first."""
-        first = self.rows[0].visit if self.rows and self.standing == VisitStatus.OVERDUE else None
+        first = self.rows[0].visit if self.rows and self.status == VisitStatus.OVERDUE else None
         return first is not None and first.use_date_end < Day.today().start
 
 
@@ -178,9 +178,9 @@ class DayBoard:
 def load_board(slug: str, state: BoardView, now: datetime, *, may_act: bool) -> DayBoard:
     """Return the board of a day, with two queries (three if a search also looks at other days)."""
     visits = filter_by_text(visits_of_day(state.day, now), state.text)
-    found = count_by_standing(visits)
+    found = count_by_status(visits)
     groups = _groups(slug, state, visits, found, now, may_act)
-    shown = state.standings[0] if len(state.standings) == 1 else None
+    shown = state.statuses[0] if len(state.statuses) == 1 else None
     pages = -(-found.get(shown, 0) // PAGE_SIZE) if shown else 1
     return DayBoard(
         state,
@@ -195,7 +195,7 @@ def load_board(slug: str, state: BoardView, now: datetime, *, may_act: bool) -> 
 
 
 def _choices(state: BoardView, found: dict[VisitStatus, int]) -> list[BoardFilter]:
-    rare = (VisitStatus.ASKED, VisitStatus.CUT, VisitStatus.NOT_ISSUED, VisitStatus.OVERDUE)
+    rare = (VisitStatus.REQUESTED, VisitStatus.CUT, VisitStatus.NOT_ISSUED, VisitStatus.OVERDUE)
     shown = [one for one in LABELS if found.get(one) or one not in rare or state.show == one]
     return [
         BoardFilter(
@@ -213,8 +213,8 @@ def _choices(state: BoardView, found: dict[VisitStatus, int]) -> list[BoardFilte
 def _groups(
     slug: str, state: BoardView, visits: "Classified", found: dict[VisitStatus, int], now: datetime, may_act: bool
 ) -> list[BoardGroup]:
-    wanted = [one for one in state.standings if found.get(one)]
-    alone = len(state.standings) == 1
+    wanted = [one for one in state.statuses if found.get(one)]
+    alone = len(state.statuses) == 1
     first = (state.page - 1) * PAGE_SIZE if alone else 0
     rows: dict[VisitStatus, list[VisitRow]] = {one: [] for one in wanted}
     for visit in _listed(visits, wanted, first, PAGE_SIZE if alone else MAX_IN_GROUP) if wanted else []:
@@ -239,20 +239,20 @@ def _with_party(row: VisitRow, awaited: Mapping[uuid.UUID | None, int]) -> Visit
     return replace(row, party_waiting=together) if together > 1 else row
 
 
-def _max_in_group(standing: VisitStatus) -> int:
-    return _MAX_BY_STANDING.get(standing, MAX_IN_GROUP)
+def _max_in_group(status: VisitStatus) -> int:
+    return _MAX_BY_STATUS.get(status, MAX_IN_GROUP)
 
 
 def _listed(visits: "Classified", wanted: list[VisitStatus], first: int, most: int) -> "Classified":
     """Return up to `most` visits of each status after the `first` ones, in the desk's order."""
     order = Case(
-        When(standing=VisitStatus.HERE, then=-Extract("arrived_at", "epoch")),
-        When(standing=VisitStatus.LEFT, then=-Extract("left_at", "epoch")),
-        When(standing=VisitStatus.OVERDUE, then=Extract("use_date_end", "epoch")),
+        When(status=VisitStatus.HERE, then=-Extract("arrived_at", "epoch")),
+        When(status=VisitStatus.LEFT, then=-Extract("left_at", "epoch")),
+        When(status=VisitStatus.OVERDUE, then=Extract("use_date_end", "epoch")),
         default=Extract("use_date_start", "epoch"),
     )
-    place = Window(RowNumber(), partition_by=[F("standing")], order_by=[order.asc(), F("pk").asc()])
-    listed = visits.filter(standing__in=wanted).annotate(place=place)
+    place = Window(RowNumber(), partition_by=[F("status")], order_by=[order.asc(), F("pk").asc()])
+    listed = visits.filter(status__in=wanted).annotate(place=place)
     return listed.filter(place__gt=first, place__lte=first + most).order_by("place")
 
 
@@ -274,12 +274,12 @@ class HostDay:
 
 def load_hosts(slug: str, day: Day, text: str, now: datetime, page: int = 1) -> tuple[list[HostDay], int]:
     """Return a page of hosts with some visits each, and the number of all hosts. Hosts with guests here come first."""
-    visits = filter_by_text(visits_of_day(day, now), text).exclude(standing=VisitStatus.NOT_ISSUED)
+    visits = filter_by_text(visits_of_day(day, now), text).exclude(status=VisitStatus.NOT_ISSUED)
     grouped = visits.order_by().values("host_key").annotate(
         name=Max("host_name"),
         total=Count("pk"),
         here=Count("pk", filter=_HERE),
-        expected=Count("pk", filter=Q(standing=VisitStatus.EXPECTED)),
+        expected=Count("pk", filter=Q(status=VisitStatus.EXPECTED)),
         first=Min("use_date_start"),
         others=Window(Count("*")),
     )  # fmt: skip

@@ -20,7 +20,7 @@ from portal.domain.intents.models import Intent, target_of
 from portal.domain.people.models import Guest
 from portal.domain.visits import checking_in, queries
 from portal.domain.visits.days import Day
-from portal.domain.visits.models import CodeLink, DeskAct, DeskSettings, Visit
+from portal.domain.visits.models import CodeLink, DeskAction, DeskSettings, Visit
 from tenants import audit
 from tenants.models import Tenant
 from tenants.sentences import coded_sentence
@@ -81,7 +81,7 @@ def erase(tenant: Tenant, now: datetime | None = None) -> int:
             total += len(ids)
         for forget in _listeners:
             forget(before)
-        DeskAct.objects.filter(at__lt=now - INTERVAL).delete()
+        DeskAction.objects.filter(at__lt=now - INTERVAL).delete()
         if total:
             audit.record(
                 tenant=tenant,

@@ -90,7 +90,7 @@ def load_figures(month: Month, now: datetime) -> MonthFigures:
     """Return a month's figures, with three queries. Visits with an arrival count as arrived, even if the guest left."""
     begun = Visit.objects.filter(use_date_start__gte=month.start, use_date_start__lt=month.end)
     counted: dict[tuple[date, str], int] = {}
-    came = Case(When(arrived_at__isnull=False, then=Value("came")), default=F("standing"))
+    came = Case(When(arrived_at__isnull=False, then=Value("came")), default=F("status"))
     grouped = with_status(begun, now).annotate(day=TruncDate("use_date_start", tzinfo=TOKYO)).order_by()
     for day, word, number in grouped.annotate(word=came).values_list("day", "word").annotate(Count("pk")):
         counted[day, word] = number

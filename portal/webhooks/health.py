@@ -52,8 +52,8 @@ def check(webhook: Webhook, state: MirrorState | None, now: datetime) -> datetim
 
     Return the next check's time, or None if off.
     """
-    if webhook.names_no_record:
-        webhook.names_no_record = not _names_records(now)
+    if webhook.lacks_record_ids:
+        webhook.lacks_record_ids = not _names_records(now)
     _count_missed(webhook, now)
     working = _state_of(webhook, now)
     if working != webhook.working:
@@ -98,7 +98,7 @@ def watch_unnotified(webhook: Webhook, histories: Sequence[History], notified: C
 def _state_of(webhook: Webhook, now: datetime) -> Webhook.Working:
     if not webhook.is_on:
         return Working.OFF
-    heard, since = webhook.heard_at, webhook.set_at
+    heard, since = webhook.last_received_at, webhook.set_at
     if since is None:
         return Working.WAITING
     if expected_messages(webhook, max(heard or since, since), now) > SILENT_AFTER_EXPECTED:
@@ -118,7 +118,7 @@ def _count_missed(webhook: Webhook, now: datetime) -> None:
     missed = old - set(Notification.objects.filter(history_id__in=old).values_list("history_id", flat=True))
     webhook.unnotified = {name: at for name, at in webhook.unnotified.items() if name not in old}
     if missed and not _names_records(now):
-        webhook.names_no_record, webhook.missed, webhook.missed_at = True, 0, None
+        webhook.lacks_record_ids, webhook.missed, webhook.missed_at = True, 0, None
     elif missed and webhook.is_on:
         webhook.missed, webhook.missed_at = webhook.missed + len(missed), now
 

@@ -105,7 +105,7 @@ GATHER_SECONDS = 0.05
 EXIT_SECONDS = 3.0
 
 _INSERT = """
-INSERT INTO hooks_notification (tenant_id, history_id, delivery_id, at, body, received_at, state)
+INSERT INTO webhooks_notification (tenant_id, history_id, delivery_id, at, body, received_at, state)
 SELECT %s, t.*, clock_timestamp(), 'waiting'
 FROM unnest(%s::text[], %s::text[], %s::timestamptz[], %s::jsonb[]) AS t
 ON CONFLICT (tenant_id, history_id) DO NOTHING
@@ -113,7 +113,7 @@ ON CONFLICT (tenant_id, history_id) DO NOTHING
 
 # The pause between two runs for the same tenant.
 MIN_INTERVAL = timedelta(seconds=0.5)
-_NEXT_RUN = ExpressionWrapper(F("looked_at") + Value(MIN_INTERVAL), output_field=DateTimeField())
+_NEXT_RUN = ExpressionWrapper(F("last_run_at") + Value(MIN_INTERVAL), output_field=DateTimeField())
 
 
 class ReceivedMessage(NamedTuple):
@@ -235,8 +235,8 @@ def _write_rows(tenant_id: int, rows: list[tuple[Any, ...]], *, was_dropped: boo
     """Write messages and set the timer. Return whether a task must be enqueued now: due, and not enqueued before."""
     with transaction.atomic():
         new = _insert(tenant_id, rows) if rows else 0
-        heard = {"heard_at": ClockTime()} if new or was_dropped else {}
-        heard |= {"told_at": ClockTime()} if was_dropped else {}
+        heard = {"last_received_at": ClockTime()} if new or was_dropped else {}
+        heard |= {"lost_at": ClockTime()} if was_dropped else {}
         if not heard:
             return False
         rung = Webhook.objects.filter(due_at__lte=ClockTime()).exists()

@@ -15,11 +15,12 @@ from tenants.vault import EncryptedText
 class Webhook(TenantModel):
     """A tenant's webhook: its address and secret, the requested settings, and its health.
 
-    It is found by `token_digest`, the SHA-256 of the address's token, so that the table does not reveal the address.
-    `former_digest` and `former_secret` are the previous address and secret. They are accepted until `former_until`, for
-    notifications that are already on their way (null: the end is not known yet). `set_at` is when the service confirmed
-    the present settings. `heard_at` is the last notification with a valid signature. `told_at` is the last one whose
-    body was lost; the log is read once after it. `tested_at` is the start of a test that waits for a notification.
+    - It is found by `token_digest`, the SHA-256 of the address's token, so the table does not reveal the address.
+    - `former_digest` and `former_secret`: the previous address and secret, accepted until `former_until` for
+      notifications that are already on their way (null: the end is not known yet).
+    - `set_at`: when the service confirmed the present settings.
+    - `last_received_at`: the last notification with a valid signature. `lost_at`: the last one whose body was lost; the
+      log is read once after it. `tested_at`: the start of a test that waits for a notification.
     """
 
     class Working(models.TextChoices):
@@ -40,13 +41,13 @@ class Webhook(TenantModel):
     categories = ArrayField(models.TextField(), default=list)
     set_at = models.DateTimeField(null=True)
 
-    heard_at = models.DateTimeField(null=True)
-    told_at = models.DateTimeField(null=True)
+    last_received_at = models.DateTimeField(null=True)
+    lost_at = models.DateTimeField(null=True)
     tested_at = models.DateTimeField(null=True)
     missed = models.PositiveIntegerField(default=0)
     missed_at = models.DateTimeField(null=True)
     # Notifications arrive without naming their records, so missing ones cannot be counted.
-    names_no_record = models.BooleanField(default=False, db_default=False)
+    lacks_record_ids = models.BooleanField(default=False, db_default=False)
     working = models.CharField(max_length=10, choices=Working.choices, default=Working.OFF)
     working_at = models.DateTimeField(null=True)  # since when notifications work
 
@@ -58,14 +59,14 @@ class Webhook(TenantModel):
 
     # The next run (null: none) and the last one, and the pause between two readings of the log.
     due_at = models.DateTimeField(null=True)
-    looked_at = models.DateTimeField(null=True)
-    asked_at = models.DateTimeField(null=True)
+    last_run_at = models.DateTimeField(null=True)
+    log_read_at = models.DateTimeField(null=True)
     pause = models.PositiveSmallIntegerField(default=0)
     # The seconds without a reading that are still needed to make up for earlier readings.
-    owed = models.PositiveIntegerField(default=0, db_default=0)
+    extra_pause = models.PositiveIntegerField(default=0, db_default=0)
 
     class Meta:
-        indexes = [models.Index(fields=["due_at"], name="hooks_webhook_due", condition=Q(due_at__isnull=False))]
+        indexes = [models.Index(fields=["due_at"], name="webhooks_webhook_due", condition=Q(due_at__isnull=False))]
 
     def __str__(self) -> str:
         return f"{self.tenant_id}: {self.working}"
@@ -91,12 +92,12 @@ class Notification(TenantModel):
     state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["tenant", "history_id"], name="hooks_notification_once")]
+        constraints = [models.UniqueConstraint(fields=["tenant", "history_id"], name="webhooks_notification_once")]
         indexes = [
             models.Index(
-                fields=["tenant", "received_at"], name="hooks_notification_waiting", condition=~Q(state="read")
+                fields=["tenant", "received_at"], name="webhooks_notification_waiting", condition=~Q(state="read")
             ),
-            models.Index(fields=["received_at"], name="hooks_notification_received"),
+            models.Index(fields=["received_at"], name="webhooks_notification_received"),
         ]
 
     def __str__(self) -> str:

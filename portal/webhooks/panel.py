@@ -116,12 +116,12 @@ def _since_text(row: Webhook) -> str:
 
 
 def _last_message_text(row: Webhook) -> str:
-    return format_html(_("Last notification {at}."), at=clock_tag(row.heard_at)) if row.heard_at else ""
+    return format_html(_("Last notification {at}."), at=clock_tag(row.last_received_at)) if row.last_received_at else ""
 
 
 def _silence_text(row: Webhook) -> str:
     words = _("No notification since {at}, which is longer than usual here.")
-    return format_html(words, at=time_tag(row.heard_at)) if row.heard_at else ""
+    return format_html(words, at=time_tag(row.last_received_at)) if row.last_received_at else ""
 
 
 def _polling_text() -> str:
@@ -147,7 +147,7 @@ def _saved_calls_text() -> str:
 
 def _unnamed_text(row: Webhook) -> str:
     words = _("Notifications do not name their record, so missing notifications cannot be detected.")
-    return words if row.names_no_record else ""
+    return words if row.lacks_record_ids else ""
 
 
 def _missed_text(row: Webhook) -> str:

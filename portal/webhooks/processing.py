@@ -37,7 +37,7 @@ log = structlog.get_logger(__name__)
 # which uses a quarter of the hour's calls. If no calls are left, the usual pace applies.
 SECONDS_PER_READING = 20
 # Alarms (a door forced or left open) must be shown at once. Such a reading waits only a second, until this many seconds
-# are owed. After that, alarms are read like other records.
+# are extra_pause. After that, alarms are read like other records.
 ALARM_PAUSE, MAX_OWED_FOR_ALARM = timedelta(seconds=1), 30 * SECONDS_PER_READING
 # When to stop reading for a record that the log does not have: after the first time if the log cannot be read, else
 # after the second. The record then stays as notified.
@@ -64,7 +64,7 @@ def process_pending() -> None:
         now = database_now()
         _mark_read(Notification.objects.exclude(state=Notification.State.READ), state)
         times = [_process(webhook, state, now), health.check(webhook, state, now)]
-        webhook.looked_at, webhook.due_at = now, min((time for time in times if time is not None), default=None)
+        webhook.last_run_at, webhook.due_at = now, min((time for time in times if time is not None), default=None)
         webhook.save()
 
 
@@ -85,7 +85,7 @@ def _process(webhook: Webhook, state: MirrorState | None, now: datetime) -> date
         moments = _unread().filter(at__isnull=False).values_list("at", flat=True)[:BATCH_SIZE]
         coverage.request_late_spans(state, filter(None, moments))
     again = _request_reading(webhook, connection, since, now)
-    if webhook.asked_at == now:
+    if webhook.log_read_at == now:
         return again
     told_alone = _unread().filter(state=Notification.State.WAITING)
     return now if _insert_records(connection, told_alone, Notification.State.SHOWN) == BATCH_SIZE else again
@@ -102,8 +102,8 @@ def _unread_since(webhook: Webhook, state: MirrorState | None, now: datetime) ->
     """
     newest = _unread().aggregate(newest=Max("received_at"))["newest"]
     read = state.as_of if state is not None else None
-    if webhook.told_at is not None and (read is None or webhook.told_at > read):
-        newest = max(newest or webhook.told_at, webhook.told_at)
+    if webhook.lost_at is not None and (read is None or webhook.lost_at > read):
+        newest = max(newest or webhook.lost_at, webhook.lost_at)
     if newest is None:
         return None
     return newest if read is None or newest > read else now
@@ -112,16 +112,16 @@ def _unread_since(webhook: Webhook, state: MirrorState | None, now: datetime) ->
 def _request_reading(webhook: Webhook, connection: Connection, since: datetime, now: datetime) -> datetime:
     """Request a reading, unless the last one was just before. Return the next run's time."""
     pause = timedelta(seconds=webhook.pause)
-    if pause > ALARM_PAUSE and webhook.owed < MAX_OWED_FOR_ALARM and _has_alarm(connection):
+    if pause > ALARM_PAUSE and webhook.extra_pause < MAX_OWED_FOR_ALARM and _has_alarm(connection):
         pause = ALARM_PAUSE
-    if webhook.asked_at is not None and now < webhook.asked_at + pause:
-        return webhook.asked_at + pause
+    if webhook.log_read_at is not None and now < webhook.log_read_at + pause:
+        return webhook.log_read_at + pause
     schedule.request_reading_since(connection.tenant, MirrorKind.HISTORIES, since)
-    since_last = (now - webhook.asked_at).total_seconds() if webhook.asked_at is not None else float("inf")
-    webhook.owed = int(max(0.0, webhook.owed - since_last)) + SECONDS_PER_READING
-    usual = min(webhook.owed // SECONDS_PER_READING, SECONDS_PER_READING)
+    since_last = (now - webhook.log_read_at).total_seconds() if webhook.log_read_at is not None else float("inf")
+    webhook.extra_pause = int(max(0.0, webhook.extra_pause - since_last)) + SECONDS_PER_READING
+    usual = min(webhook.extra_pause // SECONDS_PER_READING, SECONDS_PER_READING)
     webhook.pause = usual if has_calls_for_log(connection) else READ_INTERVALS[MirrorKind.HISTORIES]
-    webhook.asked_at = now
+    webhook.log_read_at = now
     return now + timedelta(seconds=webhook.pause)
 
 

@@ -135,28 +135,28 @@ class AddressCache:
 
 def load_addresses(digests: Collection[bytes]) -> dict[bytes, WebhookAddress]:
     """Load these addresses from the database, in one statement."""
-    asked_at = time.monotonic()
+    log_read_at = time.monotonic()
     with across_tenants("a notification names its tenant by its address alone"):
         rows = Webhook.objects_across_tenants.filter(Q(token_digest__in=digests) | Q(former_digest__in=digests))
-        found = dict.fromkeys(digests, _unknown_address(asked_at))
+        found = dict.fromkeys(digests, _unknown_address(log_read_at))
         for row in rows.select_related("tenant__environment").annotate(now=ClockTime()):
-            address = _build_address(row, row.now, asked_at)
-            former = row.former_digest if _former_accepted_until(row, row.now, asked_at) > asked_at else None
+            address = _build_address(row, row.now, log_read_at)
+            former = row.former_digest if _former_accepted_until(row, row.now, log_read_at) > log_read_at else None
             for digest in (row.token_digest, former):
                 if digest is not None and bytes(digest) in found:
                     found[bytes(digest)] = address
     return found
 
 
-def _unknown_address(asked_at: float) -> WebhookAddress:
+def _unknown_address(log_read_at: float) -> WebhookAddress:
     """Return an entry for an unknown address. Its notifications are read and compared like all others."""
     keys = ((secrets.token_bytes(32), float("inf")),)
-    return WebhookAddress(None, keys, WebhookFormat(), asked_at)
+    return WebhookAddress(None, keys, WebhookFormat(), log_read_at)
 
 
-def _build_address(row: Webhook, now: datetime, asked_at: float) -> WebhookAddress:
+def _build_address(row: Webhook, now: datetime, log_read_at: float) -> WebhookAddress:
     keys = []
-    for name, until in (("secret", float("inf")), ("former_secret", _former_accepted_until(row, now, asked_at))):
+    for name, until in (("secret", float("inf")), ("former_secret", _former_accepted_until(row, now, log_read_at))):
         try:
             secret = getattr(row, name)
         except VaultError as error:
@@ -164,12 +164,12 @@ def _build_address(row: Webhook, now: datetime, asked_at: float) -> WebhookAddre
             continue
         if secret:
             keys.append((secret.encode(), until))
-    return WebhookAddress(row.tenant_id, tuple(keys), row.tenant.environment.catalogue.webhook, asked_at)
+    return WebhookAddress(row.tenant_id, tuple(keys), row.tenant.environment.catalogue.webhook, log_read_at)
 
 
-def _former_accepted_until(row: Webhook, now: datetime, asked_at: float) -> float:
+def _former_accepted_until(row: Webhook, now: datetime, log_read_at: float) -> float:
     """Return until when the former secret and address are valid, by this process's clock; infinity if not known."""
-    return asked_at + (row.former_until - now).total_seconds() if row.former_until is not None else float("inf")
+    return log_read_at + (row.former_until - now).total_seconds() if row.former_until is not None else float("inf")
 
 
 addresses = AddressCache()

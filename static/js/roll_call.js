@@ -32,24 +32,24 @@ function follow() {
   let pressed = 0;
 
   const filled = (text, values) => text.replace(/%\((\w+)\)s/g, (_, key) => values[key]);
-  function show(row, said, told) {
-    row.dataset.said = said;
+  function show(row, status, told) {
+    row.dataset.status = status;
     row.querySelector(".roll-told").textContent = told;
-    row.querySelector(".roll-safe").setAttribute("aria-pressed", said === "safe");
-    row.querySelector(".roll-missing").setAttribute("aria-pressed", said === "missing");
-    // "Undo" is not there for a row of which nothing is said: focus stays in the row.
-    if (said === "open" && document.activeElement === row.querySelector(".roll-open")) row.querySelector(".roll-safe").focus({ preventScroll: true });
+    row.querySelector(".roll-safe").setAttribute("aria-pressed", status === "safe");
+    row.querySelector(".roll-missing").setAttribute("aria-pressed", status === "missing");
+    // "Undo" is not there for a row of which nothing is known: focus stays in the row.
+    if (status === "open" && document.activeElement === row.querySelector(".roll-open")) row.querySelector(".roll-safe").focus({ preventScroll: true });
   }
   function count() {
     const rows = [...list().children];
-    const of = (said) => rows.filter((row) => row.dataset.said === said).length;
+    const of = (status) => rows.filter((row) => row.dataset.status === status).length;
     const text = filled(roll.dataset.headline, { safe: of("safe"), all: rows.length, open: of("open"), missing: of("missing") });
     const line = document.getElementById("roll-headline");
     if (line.textContent !== text) line.textContent = text;
     const n = kept().length;
-    const said = signedOut ? roll.dataset.signedOut : n && refused ? roll.dataset.noRight : n && offline ? filled(roll.dataset.waiting, { n }) : offline ? roll.dataset.offline : note;
-    waiting.hidden = !said;
-    if (waiting.textContent !== said) waiting.textContent = said;
+    const words = signedOut ? roll.dataset.signedOut : n && refused ? roll.dataset.noRight : n && offline ? filled(roll.dataset.waiting, { n }) : offline ? roll.dataset.offline : note;
+    waiting.hidden = !words;
+    if (waiting.textContent !== words) waiting.textContent = words;
   }
   const rowOf = (id) => list().querySelector(`li[data-id="${id}"]`);
   const clock = (at) => new Date(at).toLocaleTimeString("ja-JP", { timeZone: "Asia/Tokyo", hour: "2-digit", minute: "2-digit" });
@@ -57,13 +57,13 @@ function follow() {
   function mine() {
     for (const tick of kept()) {
       const row = rowOf(tick.id);
-      if (row) show(row, tick.said, tick.said === "open" ? "" : `${roll.dataset.name}, ${clock(tick.at)}`);
+      if (row) show(row, tick.status, tick.status === "open" ? "" : `${roll.dataset.name}, ${clock(tick.at)}`);
     }
   }
   // Rows go to their place when nobody has pressed for a while: never under a finger.
   function settle() {
     if (Date.now() - pressed < 3000) return;
-    for (const row of list().children) row.dataset.place = row.dataset.said;
+    for (const row of list().children) row.dataset.place = row.dataset.status;
   }
   const nonce = () => crypto.randomUUID?.() ?? "10000000-1000-4000-8000-100000000000".replace(/[018]/g, (c) => (c ^ (crypto.getRandomValues(new Uint8Array(1))[0] & (15 >> (c / 4)))).toString(16));
 
@@ -71,9 +71,9 @@ function follow() {
     const button = event.target.closest("button[name=tick]");
     if (!button) return;
     event.preventDefault();
-    const [id, said] = button.value.split(":");
+    const [id, status] = button.value.split(":");
     pressed = Date.now();
-    keep([...kept(), { id, said, at: new Date().toISOString(), nonce: nonce() }]);
+    keep([...kept(), { id, status, at: new Date().toISOString(), nonce: nonce() }]);
     mine();
     count();
     send();
@@ -170,7 +170,7 @@ function follow() {
       return;
     }
     if (told.page !== roll.dataset.page) await redraw();
-    for (const [id, [said, words]] of Object.entries(told.rows ?? {})) if (rowOf(id)) show(rowOf(id), said, words);
+    for (const [id, [status, words]] of Object.entries(told.rows ?? {})) if (rowOf(id)) show(rowOf(id), status, words);
     roll.dataset.page = told.page;
     last = told.last;
     seen = told.seen;

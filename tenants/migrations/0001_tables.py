@@ -12,34 +12,8 @@ import tenants.sentences
 import tenants.vault
 from tenants.postgresql.row_security import EnableRowSecurity
 
-# The one change that is let through: the same secrets under another key (tenants.key_rotation).
-APPEND_ONLY = """
-CREATE FUNCTION tenants_trail_is_append_only() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    IF TG_OP = 'UPDATE' AND current_setting('portal.rotating', true) = 'on'
-        AND to_jsonb(NEW) - 'before' - 'after' = to_jsonb(OLD) - 'before' - 'after'
-    THEN
-        RETURN NEW;
-    END IF;
-    RAISE EXCEPTION 'the audit trail is only ever added to';
-END $$;
-CREATE TRIGGER append_only BEFORE UPDATE OR DELETE ON tenants_auditentry
-FOR EACH ROW EXECUTE FUNCTION tenants_trail_is_append_only();
-"""
-
 
 class Migration(migrations.Migration):
-    replaces = [
-        ("tenants", "0001_initial"),
-        ("tenants", "0002_row_security"),
-        ("tenants", "0003_memory_and_addresses"),
-        ("tenants", "0004_what_was_refused"),
-        ("tenants", "0005_sentences_in_no_language"),
-        ("tenants", "0006_plain_words"),
-        ("tenants", "0007_webhooks_have_a_place_of_their_own"),
-        ("tenants", "0008_keys_that_sign_exports"),
-    ]
-
     initial = True
 
     dependencies = [
@@ -48,7 +22,7 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name="Kept",
+            name="CacheEntry",
             fields=[
                 ("key", models.CharField(max_length=250, primary_key=True, serialize=False)),
                 ("value", models.JSONField()),
@@ -134,13 +108,77 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-            options={
-                "constraints": [
-                    models.UniqueConstraint(
-                        django.db.models.functions.text.Lower("email"), name="tenants_user_email_any_case"
-                    )
-                ],
-            },
+        ),
+        migrations.CreateModel(
+            name="AccountEvent",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), db_index=True)),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("sign_in", "Sign-in"),
+                            ("proof", "Identity check"),
+                            ("throttled", "Too many attempts"),
+                            ("sign_out", "Sign-out"),
+                            ("reset_asked", "Reset link requested"),
+                            ("password_reset", "Password reset"),
+                            ("password_changed", "Password changed"),
+                            ("factor_added", "Sign-in method added"),
+                            ("factor_removed", "Sign-in method removed"),
+                            ("codes_made", "New recovery codes"),
+                            ("sessions_ended", "Signed out everywhere else"),
+                        ],
+                        max_length=20,
+                    ),
+                ),
+                (
+                    "method",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("password", "Password"),
+                            ("totp", "Authenticator app"),
+                            ("webauthn", "Passkey"),
+                            ("recovery_codes", "Recovery code"),
+                        ],
+                        default="",
+                        max_length=20,
+                    ),
+                ),
+                ("address", models.GenericIPAddressField(null=True)),
+                ("browser", models.CharField(blank=True, default="", max_length=60)),
+                ("success", models.BooleanField(default=True)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="AccountMail",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("kind", models.CharField(max_length=40)),
+                ("values", tenants.vault.EncryptedJSON()),
+                ("language", models.CharField(max_length=5)),
+                ("written_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ("due_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), db_index=True)),
+                ("claimed_at", models.DateTimeField(null=True)),
+                ("attempts", models.PositiveSmallIntegerField(default=0)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+            ],
         ),
         migrations.CreateModel(
             name="SigningKey",
@@ -225,13 +263,6 @@ class Migration(migrations.Migration):
                 ("user", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to=settings.AUTH_USER_MODEL)),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
-            options={
-                "indexes": [
-                    models.Index(
-                        condition=models.Q(("ended_at", None)), fields=["user", "tenant"], name="tenants_support_open"
-                    )
-                ],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -247,9 +278,6 @@ class Migration(migrations.Migration):
                 ("user", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to=settings.AUTH_USER_MODEL)),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
-            options={
-                "constraints": [models.UniqueConstraint(fields=("tenant", "user"), name="tenants_staff_once")],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -372,15 +400,35 @@ class Migration(migrations.Migration):
                 ),
                 ("tenant", models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
-            options={
-                "constraints": [
-                    models.UniqueConstraint(
-                        condition=models.Q(("service_tenant_id", ""), _negated=True),
-                        fields=("environment", "service_tenant_id"),
-                        name="tenants_one_connection_per_service_tenant",
-                    )
-                ],
-            },
+            managers=[
+                ("objects", django.db.models.manager.Manager()),
+                ("reachable_objects", django.db.models.manager.Manager()),
+            ],
+        ),
+        migrations.CreateModel(
+            name="AuditKind",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("action", models.CharField(db_collation="C", max_length=60)),
+                ("result", models.CharField(blank=True, default="", max_length=60)),
+                ("target_kind", models.CharField(blank=True, default="", max_length=200)),
+                ("names_target", models.BooleanField(default=False)),
+                ("by_label", models.CharField(blank=True, default="", max_length=120)),
+                ("in_support", models.BooleanField(default=False)),
+                (
+                    "by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "tenant",
+                    models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant"),
+                ),
+            ],
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -394,11 +442,13 @@ class Migration(migrations.Migration):
                 ("by_label", models.CharField(blank=True, default="", max_length=120)),
                 ("address", models.GenericIPAddressField(null=True)),
                 ("action", models.CharField(max_length=60)),
-                ("target", models.CharField(blank=True, default="", max_length=200)),
+                ("target", models.CharField(blank=True, db_collation="C", default="", max_length=200)),
                 ("summary", tenants.sentences.SentenceField(blank=True, default="")),
                 ("before", tenants.vault.EncryptedJSON(null=True)),
                 ("after", tenants.vault.EncryptedJSON(null=True)),
                 ("intent_id", models.CharField(blank=True, default="", max_length=40)),
+                ("act_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ("act_id", models.BigIntegerField(db_default=0)),
                 (
                     "by",
                     models.ForeignKey(
@@ -409,37 +459,89 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "kind",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        db_default=0,
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="tenants.auditkind",
+                    ),
+                ),
+                (
                     "support_session",
                     models.ForeignKey(
                         null=True, on_delete=django.db.models.deletion.PROTECT, to="tenants.supportsession"
                     ),
                 ),
-                ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
+                (
+                    "tenant",
+                    models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant"),
+                ),
             ],
-            options={
-                "indexes": [
-                    models.Index(fields=["tenant", "-at", "-id"], name="tenants_audit_newest"),
-                    models.Index(fields=["tenant", "target", "-at"], name="tenants_audit_target"),
-                    models.Index(
-                        condition=models.Q(("intent_id", ""), _negated=True),
-                        fields=["tenant", "intent_id"],
-                        name="tenants_audit_intent",
-                    ),
-                ],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
         ),
-        *(
-            EnableRowSecurity(f"tenants_{table}")
-            for table in ("supportsession", "staff", "oauthstate", "invitation", "connection", "auditentry")
+        migrations.AddConstraint(
+            model_name="user",
+            constraint=models.UniqueConstraint(
+                django.db.models.functions.text.Lower("email"), name="tenants_user_email_any_case"
+            ),
         ),
-        migrations.RunSQL(
-            APPEND_ONLY,
-            "DROP TRIGGER append_only ON tenants_auditentry; DROP FUNCTION tenants_trail_is_append_only();",
+        migrations.AddIndex(
+            model_name="accountevent",
+            index=models.Index(fields=["user", "-id"], name="tenants_account_newest"),
         ),
-        # Nothing of it is missed after a crash, and no backup or replica carries it.
-        migrations.RunSQL("ALTER TABLE tenants_kept SET UNLOGGED", "ALTER TABLE tenants_kept SET LOGGED"),
+        migrations.AddIndex(
+            model_name="supportsession",
+            index=models.Index(
+                condition=models.Q(("ended_at", None)), fields=["user", "tenant"], name="tenants_support_open"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="staff",
+            constraint=models.UniqueConstraint(fields=("tenant", "user"), name="tenants_staff_once"),
+        ),
+        migrations.AddConstraint(
+            model_name="connection",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("service_tenant_id", ""), _negated=True),
+                fields=("environment", "service_tenant_id"),
+                name="tenants_one_connection_per_service_tenant",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="auditkind",
+            index=models.Index(fields=["tenant", "action"], name="tenants_auditkind_action"),
+        ),
+        migrations.AddIndex(
+            model_name="auditentry",
+            index=models.Index(fields=["tenant", "-act_at", "-act_id"], name="tenants_audit_newest_act"),
+        ),
+        migrations.AddIndex(
+            model_name="auditentry",
+            index=models.Index(fields=["tenant", "kind", "-act_at", "-act_id"], name="tenants_audit_newest_of_kind"),
+        ),
+        migrations.AddIndex(
+            model_name="auditentry",
+            index=models.Index(fields=["tenant", "target", "-at"], name="tenants_audit_target"),
+        ),
+        migrations.AddIndex(
+            model_name="auditentry",
+            index=models.Index(
+                condition=models.Q(("intent_id", ""), _negated=True),
+                fields=["tenant", "intent_id"],
+                name="tenants_audit_intent",
+            ),
+        ),
+        EnableRowSecurity("tenants_staff"),
+        EnableRowSecurity("tenants_invitation"),
+        EnableRowSecurity("tenants_supportsession"),
+        EnableRowSecurity("tenants_auditkind"),
+        EnableRowSecurity("tenants_auditentry"),
+        EnableRowSecurity("tenants_connection"),
+        EnableRowSecurity("tenants_oauthstate"),
     ]

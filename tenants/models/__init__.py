@@ -3,7 +3,7 @@
 from tenants.models.audit import AuditEntry, AuditKind
 from tenants.models.base import TenantModel
 from tenants.models.connections import Connection, OAuthState
-from tenants.models.installation import Kept, SigningKey
+from tenants.models.installation import CacheEntry, SigningKey
 from tenants.models.people import AccountEvent, AccountMail, Invitation, Staff, SupportSession, User
 from tenants.models.tenants import ServiceEnvironment, Tenant, current_tenant
 
@@ -12,9 +12,9 @@ __all__ = [
     "AccountMail",
     "AuditEntry",
     "AuditKind",
+    "CacheEntry",
     "Connection",
     "Invitation",
-    "Kept",
     "OAuthState",
     "ServiceEnvironment",
     "SigningKey",

@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 from tenants.vault import EncryptedBytes
 
 
-class Kept(models.Model):
+class CacheEntry(models.Model):
     """One value under one key. Only `tenants.postgresql.cache` reads and writes it, in single statements."""
 
     key = models.CharField(max_length=250, primary_key=True)

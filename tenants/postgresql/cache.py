@@ -17,19 +17,19 @@ from django.db import connection
 _MAX_SECONDS = 24 * 3600.0
 _DELETE_ONE_IN = 200
 
-_GET = "SELECT value FROM tenants_kept WHERE key = %s AND expires_at > clock_timestamp()"
+_GET = "SELECT value FROM tenants_cacheentry WHERE key = %s AND expires_at > clock_timestamp()"
 _SET = (
-    "INSERT INTO tenants_kept AS kept (key, value, expires_at)"
+    "INSERT INTO tenants_cacheentry AS kept (key, value, expires_at)"
     " VALUES (%s, %s, clock_timestamp() + make_interval(secs => %s))"
     " ON CONFLICT (key) DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at"
 )
 _ADD = _SET + " WHERE kept.expires_at <= clock_timestamp() RETURNING 1"
 _INCREMENT = (
-    "UPDATE tenants_kept SET value = to_jsonb((value #>> '{}')::bigint + %s)"
+    "UPDATE tenants_cacheentry SET value = to_jsonb((value #>> '{}')::bigint + %s)"
     " WHERE key = %s AND expires_at > clock_timestamp() RETURNING value"
 )
 _COUNT = (
-    "INSERT INTO tenants_kept AS kept (key, value, expires_at)"
+    "INSERT INTO tenants_cacheentry AS kept (key, value, expires_at)"
     " VALUES (%s, '1', clock_timestamp() + make_interval(secs => %s))"
     " ON CONFLICT (key) DO UPDATE SET"
     " value = CASE WHEN kept.expires_at > clock_timestamp()"
@@ -38,7 +38,7 @@ _COUNT = (
     " RETURNING value"
 )
 _TOUCH = (
-    "UPDATE tenants_kept SET expires_at = clock_timestamp() + make_interval(secs => %s)"
+    "UPDATE tenants_cacheentry SET expires_at = clock_timestamp() + make_interval(secs => %s)"
     " WHERE key = %s AND expires_at > clock_timestamp() RETURNING 1"
 )
 
@@ -66,7 +66,8 @@ class PostgresCache(BaseCache):
 
     def delete(self, key: str, version: int | None = None) -> bool:
         return (
-            _execute("DELETE FROM tenants_kept WHERE key = %s RETURNING 1", [self._full_key(key, version)]) is not None
+            _execute("DELETE FROM tenants_cacheentry WHERE key = %s RETURNING 1", [self._full_key(key, version)])
+            is not None
         )
 
     def incr(self, key: str, delta: int = 1, version: int | None = None) -> int:
@@ -82,7 +83,7 @@ class PostgresCache(BaseCache):
         return int(found[0]) if found else 1
 
     def clear(self) -> None:
-        _execute("DELETE FROM tenants_kept", [], rows=False)
+        _execute("DELETE FROM tenants_cacheentry", [], rows=False)
 
     def _full_key(self, key: str, version: int | None) -> str:
         return str(self.make_and_validate_key(key, version=version))
@@ -102,4 +103,4 @@ def _execute(statement: str, values: list[Any], *, rows: bool = True) -> tuple[A
 
 def _delete_expired_sometimes() -> None:
     if random.randrange(_DELETE_ONE_IN) == 0:  # noqa: S311 - not a secret, only sampling
-        _execute("DELETE FROM tenants_kept WHERE expires_at <= clock_timestamp()", [], rows=False)
+        _execute("DELETE FROM tenants_cacheentry WHERE expires_at <= clock_timestamp()", [], rows=False)

@@ -6,7 +6,7 @@ import pytest
 
 from accessapi.operations import CallClass
 from portal.domain.budget import ledger
-from portal.domain.budget.models import Spent
+from portal.domain.budget.models import CallCount
 from portal.domain.budget.priorities import Priority
 from portal.domain.budget.quota import quota_of
 from tenants.scope import across_tenants, tenant_scope
@@ -74,11 +74,11 @@ def test_hours_that_nobody_looks_at_any_more_are_forgotten_and_no_call_that_coun
     take_all(small, Priority.JOBS)
     left, reading = quota_of(small.connection).general.remaining, ledger.read_gauge(small.connection, CallClass.GENERAL)
     for hours in (1, 3, 24):
-        Spent.objects.create(gauge=reading.gauge, step=reading.step - hours * 360, priority=3, calls=1, counted=0)
-    before = Spent.objects.count()
+        CallCount.objects.create(gauge=reading.gauge, step=reading.step - hours * 360, priority=3, calls=1, counted=0)
+    before = CallCount.objects.count()
     round_of("spent_calls")
-    assert Spent.objects.count() == before - 2
-    assert Spent.objects.order_by("step")[0].step == reading.step - 360
+    assert CallCount.objects.count() == before - 2
+    assert CallCount.objects.order_by("step")[0].step == reading.step - 360
     assert quota_of(small.connection).general.remaining == left == 10
 
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 from portal.domain import events
 from portal.domain.alerts import detection
 from portal.domain.alerts.kinds import KINDS
-from portal.domain.alerts.models import Alert, Rule, Watch
+from portal.domain.alerts.models import Alert, DetectionState, Rule
 from portal.domain.events import MirrorKind
 from portal.domain.places.models import PassController
 from tenants.models import AuditEntry
@@ -26,7 +26,7 @@ from tests.support.members import said
 def one(place):
     with tenant_scope(place.tenant):
         PassController.objects.create(device_id="D1", device_name="倉庫 入口")
-        Watch.objects.create(tenant=place.tenant, since=timezone.now() - timedelta(days=1))
+        DetectionState.objects.create(tenant=place.tenant, since=timezone.now() - timedelta(days=1))
     loaded(place)
     return place
 
@@ -155,7 +155,7 @@ class TestNoneLostNoneDoubled:
         look(one)
         assert [each.times for each in alerts(one, "forced")] == [2]
         with tenant_scope(one.tenant):
-            assert Watch.objects.get().behind == {}
+            assert DetectionState.objects.get().behind == {}
 
     def test_one_kind_that_fails_takes_no_other_along(self, one, monkeypatch):
         kind = KINDS["forced"]
@@ -184,7 +184,7 @@ class TestWorkingWithOne:
 
     def test_what_a_look_found_is_shown_with_the_record_that_the_log_has_of_it(self, one, guard):
         with tenant_scope(one.tenant):
-            Watch.objects.update(since=timezone.now())
+            DetectionState.objects.update(since=timezone.now())
             PassController.objects.create(
                 device_id="D9", device_name="裏口", state="forced_open", state_since=timezone.now(), attention=True
             )
@@ -253,7 +253,7 @@ class TestWorkingWithOne:
 
     def test_a_guard_reads_none_of_its_records_of_yesterday(self, one, guard):
         with tenant_scope(one.tenant):
-            Watch.objects.update(since=timezone.now() - timedelta(days=3))
+            DetectionState.objects.update(since=timezone.now() - timedelta(days=3))
         told(one, forced(60 * 48, device_id="D4"))
         [found] = [each for each in alerts(one, "forced") if each.subject.endswith("D4")]
         manager = one.client(one.staff("facility manager"))
@@ -323,29 +323,29 @@ class TestBanners:
     def test_a_serious_one_stands_on_every_page_until_somebody_takes_it(self, one, guard):
         told(one, *(refused(5 - number) for number in range(5)))
         alert = alerts(one, "refused")[0]
-        page = guard.get(at(one, "logs:index")).content.decode()
+        page = guard.get(at(one, "history:index")).content.decode()
         assert "佐藤 花子: refused 5 times" in page
         assert at(one, "alerts:alert", alert.pk) in page
         guard.post(at(one, "alerts:take", alert.pk))
         guard.get(at(one, "alerts:alert", alert.pk))
-        assert "refused 5 times" not in guard.get(at(one, "logs:index")).content.decode()
+        assert "refused 5 times" not in guard.get(at(one, "history:index")).content.decode()
 
     def test_it_stands_also_when_it_is_over_until_somebody_closes_it(self, one, guard):
         told(one, forced(3, device_id="D2"), forced(1, device_id="D2", status="restore"))
-        page = said(guard.get(at(one, "logs:index")))
+        page = said(guard.get(at(one, "history:index")))
         assert "倉庫 入口 was forced open." in page
         assert "Over, not taken" in page
         guard.post(at(one, "alerts:close", alerts(one, "forced")[0].pk), {"text": "Door shut"})
-        assert "Over, not taken" not in said(guard.get(at(one, "logs:index")))
+        assert "Over, not taken" not in said(guard.get(at(one, "history:index")))
 
     def test_a_door_has_one_banner_for_one_cause(self, one, guard):
         told(one, forced(3))
-        page = said(guard.get(at(one, "logs:index")))
+        page = said(guard.get(at(one, "history:index")))
         assert page.count("倉庫 入口 was forced open.") == 1
 
     def test_more_than_two_are_counted(self, one, guard):
         told(one, *(forced(3, device_id=f"X{number}", device_name=f"X{number}") for number in range(4)))
-        page = said(guard.get(at(one, "logs:index")))
+        page = said(guard.get(at(one, "history:index")))
         assert page.count("was forced open.") == 2
         assert "2 more alerts" in page
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from portal.domain import events
-from portal.domain.alerts.models import Watch
+from portal.domain.alerts.models import DetectionState
 from portal.domain.events import MirrorKind
 from tenants.scope import tenant_scope
 from tests.support.log import happened, loaded, record
@@ -32,7 +32,7 @@ globalThis.AudioContext = class { constructor() { played += 1; } createOscillato
 @pytest.fixture
 def one(place):
     with tenant_scope(place.tenant):
-        Watch.objects.create(tenant=place.tenant, since=timezone.now() - timedelta(days=1))
+        DetectionState.objects.create(tenant=place.tenant, since=timezone.now() - timedelta(days=1))
     loaded(place)
     return place
 

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from portal.base.timers.clock import database_now
 from portal.domain.alerts import detection
 from portal.domain.alerts.kinds import KINDS
-from portal.domain.alerts.models import Alert, Rule, Severity, Watch
+from portal.domain.alerts.models import Alert, DetectionState, Rule, Severity
 from portal.domain.budget.models import Gauge
 from portal.domain.places.models import DoorState, Key, KeyBox, KeyState, PassController
 from portal.evidence.models import Incident, Item
@@ -36,12 +36,12 @@ def looked_at(monkeypatch):
 
 def make_due():
     with across_tenants("a test lets a minute pass"):
-        Watch.objects_across_tenants.update(due_at=database_now(), rung_at=None)
+        DetectionState.objects_across_tenants.update(due_at=database_now(), woken_at=None)
 
 
 def watch_of(place):
     with tenant_scope(place.tenant):
-        return Watch.objects.get()
+        return DetectionState.objects.get()
 
 
 def door(state, since=LONG):
@@ -86,7 +86,7 @@ def alert_going_on():
 
 
 def kind_behind():
-    Watch.objects.update(behind={"forced": [1, database_now().isoformat()]})
+    DetectionState.objects.update(behind={"forced": [1, database_now().isoformat()]})
 
 
 RESTLESS = {
@@ -106,7 +106,7 @@ RESTLESS = {
 @pytest.fixture
 def watched(place):
     with tenant_scope(place.tenant):
-        Watch.objects.create(due_at=database_now())
+        DetectionState.objects.create(due_at=database_now())
     return place
 
 
@@ -116,7 +116,7 @@ def test_a_calm_tenant_is_looked_at_together_with_others(watched, looked_at):
     watch = watch_of(watched)
     assert looked_at == []
     assert before + detection.INTERVAL <= watch.due_at <= database_now() + detection.INTERVAL
-    assert watch.rung_at is None
+    assert watch.woken_at is None
 
 
 @pytest.mark.parametrize("so", RESTLESS.values(), ids=list(RESTLESS))
@@ -136,7 +136,7 @@ def test_a_tenant_whose_look_fails_keeps_nobody_else_waiting(watched, make, monk
     others = [make() for _ in range(2)]
     for each in others:
         with tenant_scope(each.tenant):
-            Watch.objects.create(due_at=database_now())
+            DetectionState.objects.create(due_at=database_now())
             door(DoorState.OFFLINE)
     with tenant_scope(watched.tenant):
         door(DoorState.OFFLINE)
@@ -201,4 +201,4 @@ def test_fifty_calm_tenants_cost_as_many_statements_as_one(watched, looked_at):
     assert looked() == alone
     assert looked_at == []
     with across_tenants("a test looks at its tenants"):
-        assert Watch.objects_across_tenants.filter(due_at__gt=database_now()).count() == 50
+        assert DetectionState.objects_across_tenants.filter(due_at__gt=database_now()).count() == 50

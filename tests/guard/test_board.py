@@ -12,7 +12,7 @@ from django.utils import timezone
 from accessapi.operations import CallClass
 from portal.base.timers.clock import database_now
 from portal.devices import status_reading
-from portal.devices.models import BoardSight
+from portal.devices.models import BoardView
 from portal.domain.budget import ledger
 from portal.domain.budget.priorities import MAX_SHARE_FOR_WATCHED, Priority
 from portal.domain.places.door_states import USUAL_INTERVAL
@@ -180,7 +180,7 @@ def test_doors_are_read_sooner_while_a_board_is_in_sight_and_only_then(place):
     assert read_due(place) == 1
     assert door(place, unlocked).status_as_of > database_now() - timedelta(minutes=1)
     with tenant_scope(place.tenant):
-        BoardSight.objects.update(looked_at=database_now() - timedelta(minutes=2))
+        BoardView.objects.update(looked_at=database_now() - timedelta(minutes=2))
     aged(place, 3)
     assert read_due(place) == 0
 
@@ -199,7 +199,7 @@ def test_one_viewer_costs_the_calls_of_twenty_and_a_row(place, viewers):
         read_due(place)
     assert len(place.calls(26)) - before == doors
     with tenant_scope(place.tenant):
-        assert BoardSight.objects.count() == 1
+        assert BoardView.objects.count() == 1
 
 
 def test_a_board_reads_no_door_beyond_half_of_an_hour_that_others_used(place):

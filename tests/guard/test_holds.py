@@ -89,7 +89,7 @@ def test_a_hold_says_until_when_and_by_whom_on_every_page(one, guard):
     press(guard, one, end="60")
     row = hold(one)
     assert timedelta(minutes=59) < row.ends_at - timezone.now() <= timedelta(hours=1)
-    assert row.state == Hold.State.STANDING
+    assert row.state == Hold.State.ACTIVE
     at = holds.times.local(row.ends_at)
     banner = guard.get(f"/t/{one.tenant.slug}/devices/").content.decode()
     assert "倉庫 入口 is held unlocked." in banner
@@ -124,7 +124,7 @@ def test_a_persons_newer_command_is_the_last_word(one, guard):
     press(guard, one, "lock")
     assert hold(one).state == Hold.State.SUPERSEDED
     with tenant_scope(one.tenant):  # as if the portal had not noticed the newer command
-        Hold.objects.update(state=Hold.State.STANDING, **OVER)
+        Hold.objects.update(state=Hold.State.ACTIVE, **OVER)
     time_is_over(one)
     assert sent(one) == ["cont_unlock", "lock"]
     assert hold(one).state == Hold.State.SUPERSEDED
@@ -174,7 +174,7 @@ def test_holding_longer_replaces_the_earlier_end(one, guard):
     press(guard, one, end="15")
     press(guard, one, end="240")
     with tenant_scope(one.tenant):
-        assert list(Hold.objects.order_by("pk").values_list("state", flat=True)) == ["superseded", "standing"]
+        assert list(Hold.objects.order_by("pk").values_list("state", flat=True)) == ["superseded", "active"]
 
 
 def test_who_lost_the_right_does_not_leave_the_door_unlocked(one, guard, user):
@@ -184,7 +184,7 @@ def test_who_lost_the_right_does_not_leave_the_door_unlocked(one, guard, user):
     time_is_over(one)
     assert sent(one) == ["cont_unlock", "lock"]
     assert hold(one).request.by == one.owner
-    assert hold(one).request.asked_by == "The portal"
+    assert hold(one).request.requested_by == "The portal"
 
 
 def test_a_lock_that_came_to_nothing_is_tried_again_and_every_page_says_why(one, guard):
@@ -210,10 +210,10 @@ def test_a_hold_whose_answer_was_lost_is_locked_at_its_end_too(one, guard):
     press(guard, one, end="15")
     with tenant_scope(one.tenant):
         row = hold(one)
-        Hold.objects.update(state=Hold.State.ASKED)
+        Hold.objects.update(state=Hold.State.REQUESTED)
         Intent.objects.filter(pk=row.unlock_id).update(state=State.SENDING)
         settle_abandoned(Intent.objects.get(pk=row.unlock_id))
-    assert hold(one).state == Hold.State.STANDING
+    assert hold(one).state == Hold.State.ACTIVE
     time_is_over(one)
     assert sent(one) == ["cont_unlock", "lock"]
 
@@ -243,7 +243,7 @@ def test_holding_longer_replaces_the_earlier_end_even_unnoticed(one, guard):
     press(guard, one, end="240")
     with tenant_scope(one.tenant):  # as if the portal had not noticed the newer command
         first = Hold.objects.earliest("pk")
-        Hold.objects.filter(pk=first.pk).update(state=Hold.State.STANDING, **OVER)
+        Hold.objects.filter(pk=first.pk).update(state=Hold.State.ACTIVE, **OVER)
         holds.HOLDS.step(first.pk)
         assert Hold.objects.earliest("pk").state == Hold.State.SUPERSEDED
     settle(one)

@@ -86,7 +86,7 @@ def test_each_state_reads_the_same_on_every_page(one, user, state):
 
 FRESH = {
     "status": {}, "status_as_of": None, "state": "", "state_since": None, "is_since_seen": False, "attention": False,
-    "told": {}, "known_at": None, "look_at": None, "urgent": False,
+    "events": {}, "known_at": None, "look_at": None, "urgent": False,
 }  # fmt: skip
 
 
@@ -182,7 +182,7 @@ class TestAMomentaryUnlock:
     def unlock(self, place, ago=0.0):
         with tenant_scope(place.tenant):
             door_states.apply_event(place.tenant, "D", DoorEvent.PASSING)
-            PassController.objects.update(told={"passing": (database_now() - timedelta(seconds=ago)).isoformat()})
+            PassController.objects.update(events={"passing": (database_now() - timedelta(seconds=ago)).isoformat()})
 
     def test_it_is_unlocked_and_calm_and_read_again_when_it_should_have_locked(self, one, user):
         shows(one, "D", ago=300)

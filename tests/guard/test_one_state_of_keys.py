@@ -154,7 +154,7 @@ def picture(place, *, ago=0.0, trouble=""):
     with tenant_scope(place.tenant):
         at = database_now() - timedelta(minutes=ago)
         camera = Camera.objects.get(camera_id="C")
-        content = {"content": made.getvalue(), "mark": "m", "taken_at": at, "asked_at": database_now()}
+        content = {"content": made.getvalue(), "mark": "m", "taken_at": at, "requested_at": database_now()}
         Picture.objects.create(camera=camera, trouble=trouble, **content)
 
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from accessapi import transport
 from portal.domain import events
-from portal.domain.alerts.models import Alert, Watch
+from portal.domain.alerts.models import Alert, DetectionState
 from portal.domain.events import MirrorKind
 from portal.domain.notifications import outbox, posting
 from portal.domain.notifications.models import OutgoingMessage, WebAddress
@@ -39,7 +39,7 @@ def chat(settings, tmp_path, monkeypatch):
 @pytest.fixture
 def one(place, mailbox):
     with tenant_scope(place.tenant):
-        Watch.objects.create(tenant=place.tenant, since=timezone.now() - timedelta(days=1))
+        DetectionState.objects.create(tenant=place.tenant, since=timezone.now() - timedelta(days=1))
     loaded(place)
     return place
 

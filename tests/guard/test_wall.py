@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from portal.devices.board import URGENT_SPACE, WALL_ROOM
-from portal.devices.models import BoardSight
+from portal.devices.models import BoardView
 from portal.domain.places.models import PassController
 from tenants.scope import tenant_scope
 from tests.support.desk import said
@@ -48,7 +48,7 @@ def test_it_is_drawn_again_only_when_something_was_learned_and_has_doors_read_as
     shows(building, "D1", door="open")
     assert "<!doctype" not in guard.get(wall(building), headers={"X-Seen": seen}).content.decode()
     with tenant_scope(building.tenant):
-        assert BoardSight.objects.exists()
+        assert BoardView.objects.exists()
 
 
 def test_a_receptionist_has_no_wall(building):

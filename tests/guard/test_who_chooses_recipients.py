@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from portal.domain import events
-from portal.domain.alerts.models import Watch
+from portal.domain.alerts.models import DetectionState
 from portal.domain.events import MirrorKind
 from portal.domain.notifications import actions
 from portal.domain.notifications.models import OutgoingMessage, WebAddress
@@ -20,7 +20,7 @@ from tests.support.members import said
 @pytest.fixture
 def one(place):
     with tenant_scope(place.tenant):
-        Watch.objects.create(tenant=place.tenant, since=timezone.now() - timedelta(days=1))
+        DetectionState.objects.create(tenant=place.tenant, since=timezone.now() - timedelta(days=1))
     loaded(place)
     return place
 

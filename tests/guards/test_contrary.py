@@ -26,7 +26,7 @@ THROUGH = {
     "intercom": "tests/guard/test_intercom.py",
     "keys": "tests/guard/test_a_wrong_key.py",
     "lockdown": "tests/promises/test_lockdown.py",
-    "logs": "tests/guard/test_what_is_known_of_doors.py",
+    "history": "tests/guard/test_what_is_known_of_doors.py",
     "members": "tests/manager/test_members.py",
     "plans": "tests/manager/test_floor_plans.py",
     "reports": "tests/manager/test_reports.py",

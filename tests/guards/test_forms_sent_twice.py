@@ -19,7 +19,10 @@ from tests.support.places import Place
 
 pytestmark = [pytest.mark.django_db, pytest.mark.share]
 #: Written by every request: sessions, limits, used codes, and what is loaded from the service.
-BESIDE = ("django_session", "tenants_kept", "mirror_", "budget_", "timers_", "usersessions_")
+BESIDE = (
+    "django_session", "tenants_cacheentry", "people_", "places_", "sync_", "history_history", "budget_", "timers_",
+    "usersessions_",
+)
 #: Recorded each time, because a file or a secret is handed out again.
 EACH_TIME = {"members:export", "members:reveal"}
 #: Recorded for a look: who saw a picture or downloaded a file.

@@ -88,14 +88,14 @@ COMPUTED = {
     ("portal/domain/cameras/actions.py", "action"): given("portal/domain/cameras/actions.py", "_audit", at=2),
     ("portal/evidence/actions.py", "action"): given("portal/evidence/actions.py", "_audit", at=2),
     ("portal/plans/actions.py", "action"): given("portal/plans/actions.py", "_audit", at=2),
-    ("portal/logs/searches.py", "action"): given("portal/logs/searches.py", "_audit", at=2),
+    ("portal/history/searches.py", "action"): given("portal/history/searches.py", "_audit", at=2),
     ("portal/domain/visits/checking_in.py", "action"): given("portal/domain/visits/checking_in.py", "_step", at=2),
     ("portal/expected/actions.py", "f'expected.{act}'"): {
         f"expected.{act}"
         for act in given("portal/expected/actions.py", "record_action", at=2)
         | {"started", "stopped", "continued", "discarded", "downloaded"}
     },
-    ("portal/logs/exports.py", "f'log.export_{act}'"): {
+    ("portal/history/exports.py", "f'log.export_{act}'"): {
         f"log.export_{act}" for act in ("started", "stopped", "continued", "downloaded")
     },
     ("portal/codes/actions.py", "f'guest.{act}'"): {

@@ -14,8 +14,8 @@ from tests.support.sources import sources
 
 #: Tables with a tenant_id that are not TenantModels, and why. An outdated entry fails.
 NOT_SCOPED: dict[str, str] = {
-    "mirror_membersearch": "holds keyed hashes only; row security would keep PostgreSQL from using its index",
-    "mirror_historysearch": "the same, for records of the log",
+    "people_membersearch": "holds keyed hashes only; row security would keep PostgreSQL from using its index",
+    "history_historysearch": "the same, for records of the log",
 }
 
 #: Addresses under /t/ that are not declared with tenant_view, and why. An outdated entry fails.
@@ -60,7 +60,7 @@ def test_every_part_of_a_bound_table_is_bound_too():
             " WHERE whole.relrowsecurity AND part.relkind = 'r'"
         )
         parts = dict(cursor.fetchall())
-    assert "mirror_history_default" in parts
+    assert "history_history_default" in parts
     assert all(parts.values()), parts
 
 

@@ -125,7 +125,7 @@ class Panel:
                 send(self.intent())
         assert self.intent().state == State.UNCERTAIN
 
-    def looked_at(self) -> None:
+    def last_run_at(self) -> None:
         """Read the service about the uncertain request as a worker does, and again a minute later."""
         with self.scope():
             Intent.objects.update(due_at=database_now())

@@ -108,11 +108,11 @@ class TestTheService:
         for name in ("h-2", "h-1", "h-2", "h-1"):
             assert post(notification(name)) == 204
         process.flush()
-        heard_at = hook.row.heard_at
+        last_received_at = hook.row.last_received_at
         assert post(notification("h-1")) == 204
         process.flush()
         assert sorted(each.history_id for each in stored(hook)) == ["h-1", "h-2"]
-        assert hook.row.heard_at == heard_at, "a repetition is no sign of life"
+        assert hook.row.last_received_at == last_received_at, "a repetition is no sign of life"
 
     @pytest.mark.parametrize("body", [
         b"", b"no JSON", b"\xff\xfe", b"[" * 100_000, b'{"a":' * 30_000 + b"1" + b"}" * 30_000, b"[]", b"null", b"7",
@@ -122,7 +122,7 @@ class TestTheService:
     def test_that_says_nothing_sensible_is_heard_all_the_same(self, hook, post: Post, process, body):
         assert post(body) == 204
         process.flush()
-        assert hook.row.heard_at is not None
+        assert hook.row.last_received_at is not None
         assert hook.row.due_at is not None
         assert [each.body for each in stored(hook)] == [{}]
 
@@ -171,7 +171,7 @@ class TestAForger:
         assert {post(body, headers=headers) for body, headers in attempts} == {401}
         process.flush()
         assert stored(hook) == []
-        assert hook.row.heard_at is None
+        assert hook.row.last_received_at is None
 
     @pytest.mark.parametrize("secret", [None, ""])
     def test_is_refused_where_there_is_no_secret(self, hook, post: Post, secret):
@@ -292,7 +292,7 @@ class TestTheDatabase:
             assert post(notification()) == 204
         with CaptureQueriesContext(connection) as asked:
             process.flush()
-        assert sum("INSERT INTO hooks_notification" in each["sql"] for each in asked) == 1
+        assert sum("INSERT INTO webhooks_notification" in each["sql"] for each in asked) == 1
         assert len(stored(hook)) == 50
 
     def test_hears_that_something_was_told_when_the_queue_is_full(self, hook, process, monkeypatch):
@@ -301,7 +301,7 @@ class TestTheDatabase:
             process.put(ReceivedMessage(hook.tenant.pk, as_bytes(notification(f"h-{number}")), ""))
         process.flush()
         assert [each.history_id for each in stored(hook)] == ["h-2", "h-3", "h-4"]
-        assert hook.row.told_at is not None
+        assert hook.row.lost_at is not None
 
     def test_holds_no_more_than_the_bound_of_bytes_in_memory(self, hook, process, monkeypatch):
         monkeypatch.setattr(message_queue, "MAX_BYTES", 1000)

@@ -58,7 +58,7 @@ def everything_is_due(place):
     """Make lists and rights due, too."""
     with tenant_scope(place.tenant):
         MirrorState.objects.exclude(kind=MirrorKind.HISTORIES).filter(lease=None).update(
-            due_at=database_now(), rung_at=None
+            due_at=database_now(), woken_at=None
         )
 
 

@@ -27,7 +27,7 @@ LOG = 23
 def house(place: Place, hook: Hook) -> Place:
     """Load the log once, and send a notification."""
     hear(place)
-    hook.change(heard_at=database_now(), due_at=database_now(), unnotified={})
+    hook.change(last_received_at=database_now(), due_at=database_now(), unnotified={})
     return place
 
 
@@ -59,9 +59,9 @@ class TestAWebhook:
         hook.change(is_on=False)
         assert check(hook) == W.OFF
         assert hook.row.due_at is None
-        hook.change(is_on=True, heard_at=None)
+        hook.change(is_on=True, last_received_at=None)
         assert check(hook) == W.WAITING
-        hook.change(heard_at=database_now())
+        hook.change(last_received_at=database_now())
         assert check(hook) == W.WORKING
         hook.change(set_at=database_now())
         assert check(hook) == W.WAITING, "what was heard before it was set anew says nothing"
@@ -77,7 +77,7 @@ class TestAWebhook:
         hour = timedelta(hours=1, seconds=1)
         hook.change(missed_at=hook.row.missed_at - hour)
         assert check(hook) == W.WORKING, "it was heard since"
-        hook.change(missed=1, missed_at=database_now() - hour, heard_at=database_now() - 2 * hour)
+        hook.change(missed=1, missed_at=database_now() - hour, last_received_at=database_now() - 2 * hour)
         hook.change(set_at=database_now() - 3 * hour)
         assert check(hook) == W.LOSSY, "it was not"
 
@@ -90,7 +90,7 @@ class TestAWebhook:
         read(hook)
         watched_long_enough(hook)
         assert check(hook) == W.WORKING
-        assert (hook.row.missed, hook.row.names_no_record) == (0, True)
+        assert (hook.row.missed, hook.row.lacks_record_ids) == (0, True)
         assert state(hook).every == health.SAFETY_NET_SECONDS
         with tenant_scope(hook.tenant):
             words = " ".join(status_of(hook.row).sentences)
@@ -99,19 +99,19 @@ class TestAWebhook:
             post(notification())
         process.flush()
         check(hook)
-        assert not hook.row.names_no_record
+        assert not hook.row.lacks_record_ids
 
     def test_that_names_no_record_has_the_log_read_once_for_each(self, house, hook, post, process):
         before = len(house.calls(LOG))
         for number in range(2):
-            hook.change(asked_at=None)
+            hook.change(log_read_at=None)
             post({"other": number})
             process.flush()
             for _ in range(3):
                 look(hook)
                 with tenant_scope(hook.tenant):
                     tasks.read_due()
-                hook.change(asked_at=None, due_at=database_now())
+                hook.change(log_read_at=None, due_at=database_now())
         assert len(house.calls(LOG)) == before + 2
 
     def test_misses_nothing_that_it_told_late(self, house, hook, post, process):
@@ -146,23 +146,25 @@ class TestAWebhook:
         assert hook.row.unnotified == {}
 
     def test_is_silent_when_this_house_would_have_told_long_ago(self, house, hook):
-        hook.change(heard_at=database_now() - timedelta(hours=1))
+        hook.change(last_received_at=database_now() - timedelta(hours=1))
         rhythm(hook, health.SILENT_AFTER_EXPECTED - 1)
         assert check(hook) == W.WORKING
         rhythm(hook, health.SILENT_AFTER_EXPECTED + 1)
         assert check(hook) == W.SILENT
-        hook.change(heard_at=database_now())
+        hook.change(last_received_at=database_now())
         assert check(hook) == W.WORKING
 
     def test_that_was_never_heard_is_silent_in_time_too(self, house, hook):
-        hook.change(heard_at=None, set_at=database_now() - timedelta(hours=2))
+        hook.change(last_received_at=None, set_at=database_now() - timedelta(hours=2))
         rhythm(hook, health.SILENT_AFTER_EXPECTED)
         assert check(hook) == W.SILENT
 
     def test_of_a_quiet_house_is_not_silent_at_night(self, house, hook):
         quiet = [0.0] * 168
         now = database_now()
-        hook.change(rhythm=quiet, rhythm_at=now, heard_at=now - timedelta(hours=9), set_at=now - timedelta(days=2))
+        hook.change(
+            rhythm=quiet, rhythm_at=now, last_received_at=now - timedelta(hours=9), set_at=now - timedelta(days=2)
+        )
         assert check(hook) == W.WORKING
 
     def test_learns_the_rhythm_of_its_house_from_records_of_what_is_asked_for(self, house, hook):
@@ -206,7 +208,7 @@ class TestTheLog:
         assert state(hook).memory["late_at"]["hours"] > ago
 
     @pytest.mark.parametrize("values", [
-        {"is_on": False}, {"heard_at": None}, {"missed": 1, "missed_at": "2100-01-01T00:00:00Z"},
+        {"is_on": False}, {"last_received_at": None}, {"missed": 1, "missed_at": "2100-01-01T00:00:00Z"},
         {"categories": ["operation"]},
     ])  # fmt: skip
     def test_is_read_as_before_at_once_when_they_do_not(self, house, hook, values):
@@ -221,7 +223,7 @@ class TestTheLog:
         place = make(overrides='[records]\ncategories = ["normal", "fire"]')
         hook = Hook(place.tenant, categories=["normal"])
         hear(place)
-        hook.change(heard_at=database_now())
+        hook.change(last_received_at=database_now())
         assert check(hook) == W.WORKING
         assert state(hook).every is None
         hook.change(categories=["normal", "fire"])

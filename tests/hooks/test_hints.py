@@ -113,7 +113,7 @@ class TestTheLog:
         process.flush()
         look(hook)
         assert states(hook) == ["read"]
-        assert hook.row.asked_at is None
+        assert hook.row.log_read_at is None
 
     def test_is_read_once_for_all_that_was_told_together(self, house, hook, post, process):
         before = len(house.calls(LOG))
@@ -135,21 +135,21 @@ class TestTheLog:
             look(hook)
             row = hook.row
             pauses.append(row.pause)
-            asked_at = row.asked_at
+            log_read_at = row.log_read_at
             post(notification())
             process.flush()
             look(hook)
-            assert hook.row.asked_at == asked_at, "not before the pause is over"
-            hook.change(asked_at=asked_at - timedelta(seconds=row.pause))
+            assert hook.row.log_read_at == log_read_at, "not before the pause is over"
+            hook.change(log_read_at=log_read_at - timedelta(seconds=row.pause))
         assert pauses == [1, 1, 2, 3, 4, 5, 5, 6]
-        hook.change(asked_at=database_now() - timedelta(minutes=4))
+        hook.change(log_read_at=database_now() - timedelta(minutes=4))
         post(notification())
         process.flush()
         look(hook)
         assert hook.row.pause == 1
 
     def test_that_is_read_only_later_is_shown_as_told_until_then(self, house, hook, post, process):
-        hook.change(asked_at=database_now(), pause=15, owed=300)
+        hook.change(log_read_at=database_now(), pause=15, extra_pause=300)
         name = force(house)
         post(notification(name))
         process.flush()
@@ -157,8 +157,8 @@ class TestTheLog:
         look(hook)
         assert [each.notified for each in records(hook, name)] == [True]
         assert (states(hook), len(house.calls(LOG))) == (["shown"], before)
-        assert hook.row.due_at == hook.row.asked_at + timedelta(seconds=15)
-        hook.change(asked_at=database_now() - timedelta(seconds=16), due_at=database_now())
+        assert hook.row.due_at == hook.row.log_read_at + timedelta(seconds=15)
+        hook.change(log_read_at=database_now() - timedelta(seconds=16), due_at=database_now())
         look(hook)
         work(hook)
         assert [each.notified for each in records(hook, name)] == [False]
@@ -166,22 +166,22 @@ class TestTheLog:
 
     @pytest.mark.parametrize("words", ["forced open", "open too long"])
     def test_is_read_a_second_later_for_an_alarm_however_much_was_told(self, hook, post, process, words):
-        asked_at = database_now() - timedelta(seconds=2)
-        hook.change(asked_at=asked_at, pause=15, owed=300)
+        log_read_at = database_now() - timedelta(seconds=2)
+        hook.change(log_read_at=log_read_at, pause=15, extra_pause=300)
         words = hook.tenant.environment.catalogue.states.service_word(words)
         post(notification(event_name=words, category="emergency"))
         process.flush()
         look(hook)
-        assert hook.row.asked_at > asked_at
+        assert hook.row.log_read_at > log_read_at
         assert hook.row.pause == 15, "what comes after it waits as before"
 
     def test_is_read_at_its_pace_for_alarms_upon_alarms(self, hook, post, process):
-        asked_at = database_now() - timedelta(seconds=2)
-        hook.change(asked_at=asked_at, pause=20, owed=600)
+        log_read_at = database_now() - timedelta(seconds=2)
+        hook.change(log_read_at=log_read_at, pause=20, extra_pause=600)
         post(notification(event_name=hook.tenant.environment.catalogue.states.service_word("forced open")))
         process.flush()
         look(hook)
-        assert hook.row.due_at == asked_at + timedelta(seconds=20)
+        assert hook.row.due_at == log_read_at + timedelta(seconds=20)
 
     def test_that_is_read_at_once_has_nothing_shown_before_it(self, house, hook, post, process):
         post(notification("h-1"))
@@ -190,16 +190,16 @@ class TestTheLog:
         assert (states(hook), records(hook, "h-1")) == (["waiting"], [])
 
     def test_that_never_has_what_was_shown_is_not_read_for_it_for_ever(self, house, hook, post, process):
-        hook.change(asked_at=database_now(), pause=15)
+        hook.change(log_read_at=database_now(), pause=15)
         post(notification("h-1"))
         process.flush()
         look(hook)
         age(hook, 61)
-        hook.change(asked_at=None, due_at=database_now())
+        hook.change(log_read_at=None, due_at=database_now())
         look(hook)
         assert states(hook) == ["kept"]
         assert [each.notified for each in records(hook, "h-1")] == [True]
-        assert hook.row.asked_at is None
+        assert hook.row.log_read_at is None
 
     @pytest.mark.parametrize("minutes", [5, 20, 60])
     def test_has_what_a_device_reported_late_with_the_next_reading(self, house, hook, post, process, minutes):
@@ -245,7 +245,7 @@ class TestTheLog:
     def test_is_looked_at_now_and_then_however_much_is_told(self, house, hook, post, process, monkeypatch):
         rung = []
         monkeypatch.setattr("portal.base.timers.celery_app.enqueue", lambda task, rows, **_: rung.append(rows))
-        hook.change(asked_at=database_now(), pause=15)
+        hook.change(log_read_at=database_now(), pause=15)
         post(notification())
         process.flush()
         look(hook)
@@ -254,18 +254,18 @@ class TestTheLog:
             process.flush()
         assert rung == [[(hook.tenant.pk,)]]
         assert sorted(states(hook)) == ["shown", "waiting", "waiting"]
-        assert hook.row.due_at == hook.row.looked_at + MIN_INTERVAL
+        assert hook.row.due_at == hook.row.last_run_at + MIN_INTERVAL
 
     def test_is_read_at_the_usual_pace_when_the_calls_run_short(self, house, hook, post, process, monkeypatch):
         monkeypatch.setattr(processing, "has_calls_for_log", lambda connection: False)
-        hook.change(pause=80, asked_at=database_now() - timedelta(seconds=80))
+        hook.change(pause=80, log_read_at=database_now() - timedelta(seconds=80))
         post(notification())
         process.flush()
         look(hook)
         assert hook.row.pause == 120
 
     def test_is_read_once_when_a_queue_was_overrun(self, house, hook):
-        hook.change(told_at=database_now(), due_at=database_now())
+        hook.change(lost_at=database_now(), due_at=database_now())
         look(hook)
         before = len(house.calls(LOG))
         work(hook)
@@ -281,7 +281,7 @@ class TestTheLog:
         process.flush()
         look(hook)
         work(hook)
-        hook.change(asked_at=database_now() - timedelta(seconds=5), due_at=database_now())
+        hook.change(log_read_at=database_now() - timedelta(seconds=5), due_at=database_now())
         look(hook)
         assert state(hook).due_at <= database_now()
         assert (states(hook), records(hook, "h-1")) == (["waiting"], [])

@@ -23,7 +23,7 @@ def log(place):
     def words(role="facility manager", **state):
         with tenant_scope(place.tenant):
             MirrorState.objects.filter(kind=MirrorKind.HISTORIES).update(**state)
-        page = said(place.client(place.staff(role)).get(reverse("logs:index", args=[place.tenant.slug])))
+        page = said(place.client(place.staff(role)).get(reverse("history:index", args=[place.tenant.slug])))
         return page.partition("Complete through")[2].partition("From")[0]
 
     return words
@@ -59,5 +59,5 @@ def test_leads_to_the_connection_whoever_may_see_it(hook, place, log):
     link = f'href="{reverse("connection:index", args=[place.tenant.slug])}"'
     for role, leads in (("auditor", True), ("guard", False)):
         assert "Notifications silent" in log(role)
-        html = place.client(place.staff(role)).get(reverse("logs:index", args=[place.tenant.slug])).content.decode()
+        html = place.client(place.staff(role)).get(reverse("history:index", args=[place.tenant.slug])).content.decode()
         assert (link in html.split('id="log-known"')[1].split("</div>")[0]) == leads

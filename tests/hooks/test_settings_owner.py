@@ -224,7 +224,7 @@ def test_while_the_answer_is_lost_both_count_until_a_reading_tells(panel, what, 
     assert during.former_until is None
     assert "earlier change of the webhook is still open" in panel.act("secret")
     panel.clear_faults()
-    panel.looked_at()
+    panel.last_run_at()
     after, there = panel.row(), panel.at_service()
     kept = during if lost == "drop_after" else before
     assert (after.token, after.secret) == (kept.token, kept.secret)

@@ -172,8 +172,8 @@ def test_no_secret_rests_in_clear(desk):
     job = desk.checked(lines(HEADINGS, ["a", "c-1", desk.groups[0].membergroup_id, "CANARY0123", "", ""]))
     with connection.cursor() as cursor:
         tables = (
-            "bulk_row",
-            "bulk_job",
+            "jobs_row",
+            "jobs_job",
             "imports_importchunk",
             "imports_importfile",
             "imports_sheet",

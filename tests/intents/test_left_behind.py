@@ -221,13 +221,13 @@ def test_who_was_killed_asking_is_replaced_and_nobody_else(here, elsewhere, stat
     ask, operation = {State.ACCEPTED: (tracking.poll, 34), State.UNCERTAIN: (tracking.reconcile, 26)}[state]
     intent, before = claimed_by(elsewhere, unlocking(here)), signs() - 1
     later = ClockTime() + timedelta(minutes=10)
-    Intent.objects.update(state=state, request_id="r1", due_at=later, rung_at=None)
+    Intent.objects.update(state=state, request_id="r1", due_at=later, woken_at=None)
     tasks.process_due()
     ask(intent)
     assert not here.calls(operation)
-    assert Intent.objects.get().rung_at is None
+    assert Intent.objects.get().woken_at is None
     elsewhere.close()
-    until(lambda: swept(intent) and intent.rung_at, 10, saying="somebody is rung for")
+    until(lambda: swept(intent) and intent.woken_at, 10, saying="somebody is rung for")
     ask(intent)
     assert here.calls(operation)
     intent.refresh_from_db()
@@ -275,14 +275,14 @@ def test_a_session_that_still_works_keeps_the_sign_of_life_while_recording_waits
 def test_the_sweep_passes_by_what_somebody_holds_and_waits_for_nobody(here, elsewhere):
     """Check for a deadlock: settling one request locks the next in line, too."""
     held, free = renaming(here), creation(here)
-    Intent.objects.update(rung_at=None, due_at=ClockTime())
+    Intent.objects.update(woken_at=None, due_at=ClockTime())
     elsewhere.execute("SELECT set_config('portal.across', 'on', false)")
     with elsewhere.transaction(), connection.cursor() as cursor:
         elsewhere.execute("SELECT 1 FROM intents_intent WHERE id = %s FOR UPDATE", [held.pk])
         cursor.execute("SET lock_timeout = '2s'")
         tasks.process_due()
         cursor.execute("SET lock_timeout = 0")
-    rung = set(Intent.objects.exclude(rung_at=None).values_list("pk", flat=True))
+    rung = set(Intent.objects.exclude(woken_at=None).values_list("pk", flat=True))
     assert rung == {free.pk}
     tasks.process_due()
-    assert not Intent.objects.filter(rung_at=None).exists(), "the next sweep rings for it"
+    assert not Intent.objects.filter(woken_at=None).exists(), "the next sweep rings for it"

@@ -19,7 +19,7 @@ from portal.domain.history.models import History
 from portal.domain.history.records import insert_records
 from portal.domain.jobs import file_executor
 from portal.domain.jobs.models import ExportPart, Halt, Job, JobState
-from portal.logs import exports
+from portal.history import exports
 from tenants.models import AuditEntry, Staff
 from tenants.scope import tenant_scope
 from tests.support import jobs
@@ -295,7 +295,7 @@ def test_a_part_that_a_stopped_export_takes_no_more_is_deleted(place, manager, m
     job, read = asked(place, manager), exports.search.load_records
 
     def meanwhile(keys):
-        Job.objects.filter(pk=job.pk).update(stop_asked=True)
+        Job.objects.filter(pk=job.pk).update(stop_requested=True)
         return read(keys)
 
     monkeypatch.setattr(exports.search, "load_records", meanwhile)

@@ -9,7 +9,7 @@ from portal.domain.history.filters import FILTERS
 from portal.domain.history.models import HistoryDay
 from portal.domain.people.models import Member
 from portal.domain.places.models import PassController
-from portal.logs.models import SavedSearch
+from portal.history.models import SavedSearch
 from tenants.scope import tenant_scope
 from tests.logs.test_exports import asked
 from tests.support.extremes import NASTY

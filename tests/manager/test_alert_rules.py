@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from portal.base.ui.times import TOKYO
 from portal.domain.alerts.kinds import KINDS
-from portal.domain.alerts.models import Rule, Watch
+from portal.domain.alerts.models import DetectionState, Rule
 from portal.domain.alerts.rules import Hours
 from tenants.models import AuditEntry
 from tenants.roles import FacilityManager
@@ -25,7 +25,7 @@ REFUSED = {"is_on": "on", "severity": "3", "count": "3", "minutes": "10", "quiet
 @pytest.fixture
 def one(place):
     with tenant_scope(place.tenant):
-        Watch.objects.create(tenant=place.tenant)
+        DetectionState.objects.create(tenant=place.tenant)
     loaded(place, days=20)
     return place
 

@@ -61,7 +61,7 @@ def test_an_edit_of_300_members_uses_hardly_more_calls_than_it_must(make):
 
 
 _MEMBERS = """
-INSERT INTO mirror_member (tenant_id, member_id, member_name, member_code, membergroup_id, membergroup_name, name_key,
+INSERT INTO people_member (tenant_id, member_id, member_name, member_code, membergroup_id, membergroup_name, name_key,
   code_key, group_key, has_card, has_qr, has_face, use_end_key, account_type, extra, rights_read_at)
 SELECT %(tenant)s, 's' || n, 'Member ' || n, 'C' || n, '', '', md5(n::text), 'c' || n, '', true, false, false,
   1152921504606846976, '', '{}', now() FROM generate_series(1, %(n)s) n
@@ -69,8 +69,8 @@ SELECT %(tenant)s, 's' || n, 'Member ' || n, 'C' || n, '', '', md5(n::text), 'c'
 _GRANTS = """
 INSERT INTO areas_grant (tenant_id, member_id, area_id, held_id)
 SELECT DISTINCT ON (m.id, a.area_id) %(tenant)s, m.id, a.area_id, p.id
-FROM mirror_member m CROSS JOIN generate_series(1, 10) k
-JOIN (SELECT area_id, row_number() OVER (ORDER BY id) r FROM mirror_area WHERE tenant_id = %(tenant)s) a
+FROM people_member m CROSS JOIN generate_series(1, 10) k
+JOIN (SELECT area_id, row_number() OVER (ORDER BY id) r FROM places_area WHERE tenant_id = %(tenant)s) a
   ON a.r = 1 + (hashint8(m.id * 31 + k) & 2147483647) %% 80
 JOIN (SELECT id, row_number() OVER (ORDER BY id) r FROM areas_pass WHERE tenant_id = %(tenant)s) p
   ON p.r = 1 + (hashint8(m.id * 17 + k) & 2147483647) %% 3
@@ -78,7 +78,7 @@ WHERE m.tenant_id = %(tenant)s
 """
 _OTHERS = """
 INSERT INTO areas_grant (tenant_id, member_id, area_id, held_id)
-SELECT %(tenant)s, id, %(area)s, %(held)s FROM mirror_member
+SELECT %(tenant)s, id, %(area)s, %(held)s FROM people_member
 WHERE tenant_id = %(tenant)s AND (id %% %(every)s = 0)
 """
 
@@ -107,7 +107,7 @@ def furnished(place, members):
             for area, every in ((EVERYWHERE, 20), (KNOWN, 1)):
                 cursor.execute(_OTHERS, {**values, "area": area, "held": anywhere.pk, "every": every})
     with as_owner() as owner:
-        owner.execute("ANALYZE mirror_member, areas_grant, areas_tally")
+        owner.execute("ANALYZE people_member, areas_grant, areas_tally")
     return desk
 
 

@@ -140,7 +140,7 @@ def test_the_next_round_waits_until_the_hour_has_room_for_it(place, manager, cam
         look_at_wall(place, manager)
     assert len(place.calls(30)) == 1
     with tenant_scope(place.tenant):
-        Picture.objects.update(asked_at=database_now() - timedelta(minutes=3))
+        Picture.objects.update(requested_at=database_now() - timedelta(minutes=3))
     look_at_wall(place, manager)
     assert len(place.calls(30)) == 2
 
@@ -176,7 +176,7 @@ def test_an_offline_camera_says_so_and_keeps_its_last_picture(place, manager, ca
     look_at_wall(place, manager)
     place.sandbox.console("cameras", tenant_id=place.service.tenant_id, camera_id=camera.camera_id, is_connected=False)
     with tenant_scope(place.tenant):
-        Picture.objects.update(asked_at=database_now() - timedelta(minutes=3))
+        Picture.objects.update(requested_at=database_now() - timedelta(minutes=3))
         Camera.objects.update(status_at=database_now() - timedelta(hours=1))
     page = look_at_wall(place, manager)
     assert "1 offline" in said(page)
@@ -226,7 +226,7 @@ def test_a_guard_sees_no_record_of_yesterday_beside_a_camera(place, manager, cam
         History.objects.create(history_id="h1", at=then, device_id="D1", member_name="佐藤 花子", content="Entry")
     there = f"{at(place, 'camera', camera.camera_id)}?day={local(then).date()}"
     guard = place.client(place.staff("guard"))
-    spot = reverse("logs:record", args=[place.tenant.slug, "h1"])
+    spot = reverse("history:record", args=[place.tenant.slug, "h1"])
     shown = [client.get(there).content.decode() for client in (manager, guard)]
     assert [("佐藤 花子" in page or spot in page) for page in shown] == [True, False]
 
@@ -276,11 +276,11 @@ def test_identifiers_in_the_activity_log_are_offered(place, manager, camera):
 def test_cameras_that_the_service_refuses_are_left_alone_for_a_while(place, manager, camera):
     with tenant_scope(place.tenant):
         Connection.objects.update(scopes_refused=["cameras:read"])
-        Picture.objects.create(camera=camera, asked_at=database_now() - timedelta(minutes=6))
+        Picture.objects.create(camera=camera, requested_at=database_now() - timedelta(minutes=6))
     assert "The connection lacks the permission" in said(look_at_wall(place, manager))
     assert place.calls(30) == place.calls(32) == []
     with tenant_scope(place.tenant):
-        Picture.objects.update(asked_at=database_now() - timedelta(minutes=20))
+        Picture.objects.update(requested_at=database_now() - timedelta(minutes=20))
     look_at_wall(place, manager)
     assert len(place.calls(30)) == 1
 

@@ -6,10 +6,10 @@ import uuid
 import pytest
 
 from portal.domain.cameras.models import Camera
-from portal.domain.notifications.models import Audience
+from portal.domain.notifications.models import AlertRecipients
 from portal.domain.rights.models import RightsTemplate
 from portal.domain.visits.models import Preset
-from portal.logs.models import SavedSearch
+from portal.history.models import SavedSearch
 from portal.plans.models import FloorPlan
 from portal.reports.models import Schedule
 from portal.reviews.models import Item, Review
@@ -112,7 +112,7 @@ def test_lockdown_settings(place):
 def test_who_is_told_of_alerts(place):
     address = f"/t/{place.tenant.slug}/alerts/rules/offline/"
     with tenant_scope(place.tenant):
-        Audience.objects.create(kind="offline", roles=["owner"], people=[])
+        AlertRecipients.objects.create(kind="offline", roles=["owner"], people=[])
     both_change(place, address, "roles", "guard", "auditor", shown="Guard")
 
 

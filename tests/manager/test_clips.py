@@ -47,7 +47,7 @@ def at(place, record):
 
 
 def page_of(place, record):
-    return reverse("logs:record", args=[place.tenant.slug, record.history_id])
+    return reverse("history:record", args=[place.tenant.slug, record.history_id])
 
 
 def ask(client, place, record):

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from portal.base.timers.clock import database_now
 from portal.domain.cameras import door_command_pictures
-from portal.domain.cameras.models import Camera, CommandMoment
+from portal.domain.cameras.models import Camera, CommandPicture
 from portal.domain.intents import nonces, tracking
 from portal.domain.intents.models import Intent
 from portal.domain.places.models import PassController
@@ -51,7 +51,7 @@ def test_a_door_command_gets_pictures_of_before_and_after_once_that_is_switched_
     there = reverse("devices:door", args=[place.tenant.slug, told["device_id"]])
     unlocked(place, manager, there)
     with tenant_scope(place.tenant):
-        assert not CommandMoment.objects.exists()
+        assert not CommandPicture.objects.exists()
     assert "Each command then costs 2 more device API calls" in said(manager.get(at(place, "settings")))
     manager.post(at(place, "settings"), {"wanted": "on"})
     unlocked(place, manager, there)
@@ -59,7 +59,7 @@ def test_a_door_command_gets_pictures_of_before_and_after_once_that_is_switched_
     calls = len(place.calls(30))
     with tenant_scope(place.tenant):
         # Move the request ten seconds into the past, so that both moments are over.
-        CommandMoment.objects.update(due_at=database_now(), at=F("at") - timedelta(seconds=10))
+        CommandPicture.objects.update(due_at=database_now(), at=F("at") - timedelta(seconds=10))
         for moment in door_command_pictures.PICTURES.claim_batch():
             door_command_pictures.read_pictures(moment.pk)
     page = manager.get(there)
@@ -67,7 +67,7 @@ def test_a_door_command_gets_pictures_of_before_and_after_once_that_is_switched_
     assert len(re.findall(r'src="[^"]*/cameras/[^"]*/picture/', page.content.decode())) >= 2
     assert len(place.calls(30)) == calls + 2
     with tenant_scope(place.tenant):
-        CommandMoment.objects.update(at=F("at") - timedelta(days=2))
+        CommandPicture.objects.update(at=F("at") - timedelta(days=2))
     later = manager.get(there)
     assert "Pictures are kept for one day. Read it again: 通用口カメラ" in said(later)
     (again, _after) = re.findall(rf'href="([^"]*/cameras/{told["camera_id"]}/\?at=[^"]+)"', later.content.decode())

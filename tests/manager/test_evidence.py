@@ -177,7 +177,7 @@ def test_a_record_is_added_from_its_own_page(place, manager, opened):
     with tenant_scope(place.tenant):
         record = History.objects.get()
         Item.objects.all().delete()
-    page = manager.get(reverse("logs:record", args=[place.tenant.slug, record.history_id]))
+    page = manager.get(reverse("history:record", args=[place.tenant.slug, record.history_id]))
     assert "Add to incident" in said(page)
     there = url(place, "add_record", record.history_id)
     assert f'href="{there}"' in page.content.decode()

@@ -98,7 +98,7 @@ def test_each_person_gets_an_own_export_and_a_second_click_none(place, manager, 
     for client in (manager, manager, colleague):
         client.post(url(place, "export", 1))
     with tenant_scope(place.tenant):
-        asked = list(Export.objects.order_by("pk").values_list("asked_by__name", flat=True))
+        asked = list(Export.objects.order_by("pk").values_list("requested_by__name", flat=True))
     assert asked == ["facility manager", "owner"]
 
 

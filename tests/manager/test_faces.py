@@ -11,7 +11,7 @@ from PIL import Image
 from portal.base.files import pictures
 from portal.base.timers.clock import database_now
 from portal.domain.intents import handlers, sending, tracking, transitions
-from portal.domain.intents.models import Enclosure, Intent, Reason, State
+from portal.domain.intents.models import Attachment, Intent, Reason, State
 from portal.domain.intents.transitions import Transition
 from portal.domain.people.models import Member
 from portal.members import signals
@@ -60,7 +60,7 @@ def test_a_face_is_followed_to_its_outcome_and_usable_thirty_seconds_later(desk)
     assert "The service is checking the picture. You can close this page." in said(answer)
     assert 'name="image"' not in answer.content.decode()  # one at a time
     with desk.scope():
-        assert not Enclosure.objects.exists()
+        assert not Attachment.objects.exists()
     later(desk)
     page = desk.get(rest)
     assert "The face opens doors from" in page
@@ -167,7 +167,7 @@ def test_a_lost_answer_between_the_steps_holds_the_second_one_until_it_is_known(
     with desk.scope():
         second, first = Intent.objects.order_by("pk").exclude(state=State.SUCCEEDED)
         assert (second.operation, second.due_at, first.state) == ("register_face_image", None, State.QUEUED)
-        assert Enclosure.objects.get().intent == second
+        assert Attachment.objects.get().intent == second
         Intent.objects.filter(pk=first.pk).update(due_at=database_now())
         sending.send(first)  # the worker's second try: the face is deleted already
         first.refresh_from_db()
@@ -179,7 +179,7 @@ def test_a_lost_answer_between_the_steps_holds_the_second_one_until_it_is_known(
     later(desk)
     with desk.scope():
         assert Member.objects.get(pk=member.pk).has_face
-        assert not Enclosure.objects.exists()
+        assert not Attachment.objects.exists()
 
 
 def test_a_first_step_that_is_refused_ends_the_second_unsent(desk):
@@ -192,7 +192,7 @@ def test_a_first_step_that_is_refused_ends_the_second_unsent(desk):
     assert len(desk.place.calls(8)) == 1
     with desk.scope():
         assert Member.objects.get(pk=member.pk).has_face
-        assert not Enclosure.objects.exists()
+        assert not Attachment.objects.exists()
 
 
 def test_a_face_is_deleted_after_being_asked(desk):
@@ -264,7 +264,7 @@ def test_a_registration_whose_answer_was_lost_is_never_sent_again_and_resolved_b
     assert 'data-state="uncertain"' in answer.content.decode()
     with desk.scope():
         intent = Intent.objects.get(operation="register_face_image")
-        assert not Enclosure.objects.exists()
+        assert not Attachment.objects.exists()
         assert handlers.handler_of(intent.operation).reconcile(intent).applied is None
         desk.place.sandbox.move_clock(desk.place.service.tenant_id, seconds=5)
         found = handlers.handler_of(intent.operation).reconcile(intent)

@@ -19,7 +19,7 @@ from portal.domain.jobs.models import Job, Row
 from portal.domain.people.models import Member
 from portal.domain.places.models import PassController
 from portal.domain.presence import passages
-from portal.domain.presence.models import PassedHour
+from portal.domain.presence.models import HourlyPassages
 from portal.domain.visits.models import Visit
 from portal.lockdown.models import Lockdown, LockdownDoor
 from tenants.models import Connection
@@ -276,11 +276,11 @@ def test_hours_are_counted_again_from_the_log_and_let_go_in_time(with_ways_out):
     round_of("passages_taken_again")
     round_of("passages_taken_again")
     with tenant_scope(house.tenant):
-        assert sorted(PassedHour.objects.values_list("number", flat=True)) == [2, 2]
-        PassedHour.objects.update(hour=F("hour") - timedelta(days=40))
+        assert sorted(HourlyPassages.objects.values_list("number", flat=True)) == [2, 2]
+        HourlyPassages.objects.update(hour=F("hour") - timedelta(days=40))
     round_of("passages_taken_again")
     with tenant_scope(house.tenant):
-        assert list(PassedHour.objects.values_list("number", flat=True)) == [2]
+        assert list(HourlyPassages.objects.values_list("number", flat=True)) == [2]
 
 
 def test_a_guard_sees_neither_members_nor_calls_nor_changes(house):
@@ -341,7 +341,7 @@ def lively(place):
     with tenant_scope(place.tenant):
         Member.objects.create(member_id="M1", member_name="佐々木 健太郎")
         order = Lockdown.objects.create(
-            kind="evacuation", scope="all", state="standing", by=place.owner, started_by=place.owner
+            kind="evacuation", scope="all", state="active", by=place.owner, started_by=place.owner
         )
         LockdownDoor.objects.create(lockdown=order, device_id="front", name="Front")
         Alert.objects.create(

@@ -152,7 +152,7 @@ class TestStarting:
         assert came(one) == ["done"] * 3
         assert len(sent(one)) == 3
         with tenant_scope(one.tenant):
-            assert list(Lockdown.objects.order_by("pk").values_list("state", flat=True)) == ["replaced", "standing"]
+            assert list(Lockdown.objects.order_by("pk").values_list("state", flat=True)) == ["replaced", "active"]
 
 
 class TestWhatCameOfIt:
@@ -203,7 +203,7 @@ class TestWhatCameOfIt:
         assert came(one) == ["done"] * 3
         with tenant_scope(one.tenant):
             retry = Intent.objects.latest("pk")
-            assert retry.asked_by == "The portal"
+            assert retry.requested_by == "The portal"
         step(one)
         assert order(one).due_at is None
 

@@ -138,7 +138,7 @@ class TestRehearsing:
         start(manager, one)
         start(manager, one, act="rehearse")
         with tenant_scope(one.tenant):
-            assert Lockdown.objects.filter(state="standing").count() == 1
+            assert Lockdown.objects.filter(state="active").count() == 1
 
 
 def test_a_lockdown_of_another_tenant_is_not_there(one, manager, make):

@@ -117,7 +117,7 @@ def test_locking_after_an_evacuation_goes_on_if_a_newer_command_comes_to_nothing
     with tenant_scope(one.tenant):
         Intent.objects.filter(pk=later.pk).update(state=State.ACCEPTED, finished_at=None)
         ORDERS.step(order(one).pk)
-        assert order(one).state == "standing"
+        assert order(one).state == "active"
         ended = {"state": State.EXPIRED, "reason": Reason.TOO_LATE, "finished_at": ClockTime(), "due_at": None}
         Intent.objects.filter(pk=later.pk).update(**ended)
     time_passes(one, minutes=1)

@@ -21,7 +21,7 @@ from portal.domain.places.models import KeyBox, PassController
 from portal.domain.sync import local_writes
 from portal.domain.sync.models import MirrorState
 from portal.domain.visits.models import Stage, Visit
-from portal.logs.models import SavedSearch
+from portal.history.models import SavedSearch
 from tenants.scope import tenant_scope
 from tests.support.log import area, clock, happened, loaded, record
 from tests.support.members import said
@@ -61,7 +61,7 @@ def one(place):
 
 
 def index(place, **query):
-    return reverse("logs:index", args=[place.tenant.slug]) + (f"?{urlencode(query, doseq=True)}" if query else "")
+    return reverse("history:index", args=[place.tenant.slug]) + (f"?{urlencode(query, doseq=True)}" if query else "")
 
 
 def shown(client, place, **query):
@@ -147,7 +147,7 @@ class TestLookingForAPerson:
     """Finding a member or guest by name: with script in a menu above the list, without it on a page."""
 
     def found(self, place, client, text, **more):
-        page = reverse("logs:people", args=[place.tenant.slug])
+        page = reverse("history:people", args=[place.tenant.slug])
         answer = client.get(f"{page}?{urlencode({'find': text, **more})}", headers={"HX-Request": "true"})
         assert answer.status_code == 200
         return re.findall(r'<a[^>]* href="([^"]+)"', html.unescape(answer.content.decode())), said(answer)
@@ -159,7 +159,7 @@ class TestLookingForAPerson:
         assert ("No one with this name or code." in words) == (who is None)
 
     def test_is_offered_above_the_list_and_works_without_script(self, known, manager):
-        page = reverse("logs:people", args=[known.tenant.slug])
+        page = reverse("history:people", args=[known.tenant.slug])
         listed = manager.get(index(known, period="30d")).content.decode()
         form = listed.split(f'action="{page}"', 1)[1].split("</form>", 1)[0]
         assert 'name="period" value="30d"' in form
@@ -193,7 +193,7 @@ class TestLookingForAPerson:
         with tenant_scope(known.tenant):
             Member.objects.create(member_id="m-2", member_name="田中 一郎", name_key="田中一郎")
         guard = known.client(known.staff("guard"))
-        assert reverse("logs:people", args=[known.tenant.slug]) not in guard.get(index(known)).content.decode()
+        assert reverse("history:people", args=[known.tenant.slug]) not in guard.get(index(known)).content.decode()
         assert self.found(known, guard, "花子")[0] == []
         assert "田中" not in said(guard.get(index(known, person="m-2")))
 
@@ -248,10 +248,10 @@ def test_a_page_asks_the_database_twelve_times_at_most(one, manager, page):
         "list": index(one),
         "narrowed list": index(one, person="m-1", only="refused", area="a-Store"),
         "searched list": index(one, period="30d", q="花子"),
-        "saved searches": reverse("logs:searches", args=[slug]),
+        "saved searches": reverse("history:searches", args=[slug]),
         "member": reverse("members:page", args=[slug, "m-1"]),
-        "record": reverse("logs:record", args=[slug, "new"]),
-        "day": reverse("logs:person_day", args=[slug, "m-1", TODAY.isoformat()]),
+        "record": reverse("history:record", args=[slug, "new"]),
+        "day": reverse("history:person_day", args=[slug, "m-1", TODAY.isoformat()]),
     }[page]
     manager.get(address)
     with CaptureQueriesContext(connection) as asked:
@@ -312,21 +312,21 @@ def test_pages_of_people_and_places_say_what_happened_and_lead_to_the_log(one, m
     drawn = manager.get(reverse(name, args=[one.tenant.slug, key])).content.decode()
     part = drawn.split('id="happened"', 1)[1].split("</section>", 1)[0]
     assert part.count("<li>") == expected
-    assert reverse("logs:index", args=[one.tenant.slug]) in part
+    assert reverse("history:index", args=[one.tenant.slug]) in part
 
 
 def test_the_part_follows_while_somebody_looks(one, manager):
-    address = reverse("logs:happened", args=[one.tenant.slug]) + "?person=m-1"
+    address = reverse("history:happened", args=[one.tenant.slug]) + "?person=m-1"
     first = manager.get(address)
     mark = first.content.decode().split('data-seen="', 1)[1].split('"', 1)[0]
     assert manager.get(address, headers={"X-Seen": mark}).status_code == 204
     happened(one, record(NOW, history_id="now", content="Just now", member_id="m-1", member_name="佐藤 花子"))
     assert "Just now" in manager.get(address, headers={"X-Seen": mark}).content.decode()
-    assert manager.get(reverse("logs:happened", args=[one.tenant.slug])).status_code == 404
+    assert manager.get(reverse("history:happened", args=[one.tenant.slug])).status_code == 404
 
 
 def test_after_midnight_a_guards_open_part_shows_nothing_of_yesterday_any_more(one, monkeypatch):
-    guard, address = one.client(one.staff("guard")), reverse("logs:happened", args=[one.tenant.slug]) + "?device=D2"
+    guard, address = one.client(one.staff("guard")), reverse("history:happened", args=[one.tenant.slug]) + "?device=D2"
     forced = one.tenant.environment.catalogue.states.service_word("Door forced open")
     first = guard.get(address).content.decode()
     assert forced in first

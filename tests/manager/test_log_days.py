@@ -14,7 +14,7 @@ from portal.domain.history.coverage import start_of_day
 from portal.domain.history.models import History, HistoryDay
 from portal.domain.places.models import PassController
 from portal.domain.sync.models import MirrorState
-from portal.logs.days import RecordType, type_expression, type_of
+from portal.history.days import RecordType, type_expression, type_of
 from tenants.scope import tenant_scope
 from tests.support.log import area, clock, happened, loaded, record
 from tests.support.members import said
@@ -37,11 +37,11 @@ def manager(one):
 
 
 def of_person(place, client, member_id="m-1", day=DAY):
-    return client.get(reverse("logs:person_day", args=[place.tenant.slug, member_id, str(day)]))
+    return client.get(reverse("history:person_day", args=[place.tenant.slug, member_id, str(day)]))
 
 
 def of_door(place, client, device_id="D1", day=DAY):
-    return client.get(reverse("logs:door_day", args=[place.tenant.slug, device_id, str(day)]))
+    return client.get(reverse("history:door_day", args=[place.tenant.slug, device_id, str(day)]))
 
 
 def passed(at, door="D1", day=DAY, **more):
@@ -212,7 +212,7 @@ class TestADoorsDay:
         def asked():
             with CaptureQueriesContext(connection) as queries:
                 assert of_door(one, manager).status_code == 200
-            return [each["sql"] for each in queries if "mirror_history" in each["sql"].lower()]
+            return [each["sql"] for each in queries if "history_history" in each["sql"].lower()]
 
         few = asked()
         happened(one, *[passed(f"{n % 24:02d}:{n % 60:02d}") for n in range(400)])

@@ -12,9 +12,9 @@ from portal.devices import status_reading
 from portal.domain.history.models import History
 from portal.domain.places.models import PassController
 from portal.domain.presence import passages
-from portal.domain.presence.models import Inside
-from portal.logs import exports
-from portal.logs.days import RecordType, type_expression, type_of
+from portal.domain.presence.models import LastPassage
+from portal.history import exports
+from portal.history.days import RecordType, type_expression, type_of
 from tenants.scope import tenant_scope
 from tests.support.log import happened, loaded, record
 from tests.support.members import said
@@ -106,7 +106,7 @@ class TestWordsForWhatIsUsual:
         with tenant_scope(one.tenant):
             sorted_here = History.objects.annotate(sort=type_expression(words)).values_list("sort", flat=True).get()
             passages.save_new_passages(one.tenant, histories=[row])
-            assert Inside.objects.get().device_id == "D1"
+            assert LastPassage.objects.get().device_id == "D1"
         assert type_of(row, words) == sorted_here == RecordType.ENTRY
         assert re.findall(r'name="status" value="on"><span>([^<]*)<', page) == ["Occurred"]
 

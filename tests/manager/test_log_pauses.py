@@ -54,9 +54,9 @@ def pause(place):
 @pytest.mark.parametrize(
     ("page", "given"),
     [
-        ("logs:index", []),
+        ("history:index", []),
         ("alerts:index", []),
-        ("logs:record", ["h-one"]),
+        ("history:record", ["h-one"]),
         ("devices:door", ["D1"]),
         ("members:leavers_of", ["never"]),
         ("keys:key", ["K1", "1"]),

@@ -37,7 +37,7 @@ def manager(one):
 
 
 def address(place, row):
-    return reverse("logs:record", args=[place.tenant.slug, getattr(row, "history_id", row)])
+    return reverse("history:record", args=[place.tenant.slug, getattr(row, "history_id", row)])
 
 
 def at_door(minutes=0, **more):
@@ -243,6 +243,6 @@ class TestOthers:
 
 def test_the_camera_that_the_service_names_is_shown_with_its_label(one):
     happened(one, record(NOW, history_id="h-cam", device_id="D1", extra={"camera_id": "cam-7"}))
-    page = said(one.client(one.staff("auditor")).get(reverse("logs:record", args=[one.tenant.slug, "h-cam"])))
+    page = said(one.client(one.staff("auditor")).get(reverse("history:record", args=[one.tenant.slug, "h-cam"])))
     assert "Camera ID cam-7" in page
     assert "camera_id" not in page

@@ -9,8 +9,8 @@ from django.urls import reverse
 
 from portal.domain.places.models import PassController
 from portal.domain.sync import local_writes
-from portal.logs import searches
-from portal.logs.models import SavedSearch
+from portal.history import searches
+from portal.history.models import SavedSearch
 from tenants.scope import tenant_scope
 from tests.support.log import loaded
 from tests.support.members import said
@@ -31,12 +31,12 @@ def manager(one):
     return one.client(one.staff("facility manager"))
 
 
-def at(place, name="logs:searches", *more):
+def at(place, name="history:searches", *more):
     return reverse(name, args=[place.tenant.slug, *more])
 
 
 def save(client, place, name, query=WEEK):
-    return client.post(at(place, "logs:search_save"), {"name": name, "query": query}, follow=True)
+    return client.post(at(place, "history:search_save"), {"name": name, "query": query}, follow=True)
 
 
 def kept(place):
@@ -51,16 +51,16 @@ def the_one(place):
 
 class TestKeeping:
     def test_the_present_filters_are_kept_under_a_name_and_a_click_away(self, one, manager):
-        listed = manager.get(f"{at(one, 'logs:index')}?{WEEK}").content.decode()
+        listed = manager.get(f"{at(one, 'history:index')}?{WEEK}").content.decode()
         assert "Save search…" in listed
         answer = save(manager, one, "今週の拒否")
         assert "Search saved." in said(answer)
         assert kept(one) == {"今週の拒否": WEEK}
         html = unescape(answer.content.decode())
-        assert f'href="{at(one, "logs:index")}?{WEEK}"' in html
+        assert f'href="{at(one, "history:index")}?{WEEK}"' in html
         assert 'aria-current="true"' in html
         assert "Save search…" not in html
-        other = unescape(manager.get(at(one, "logs:index")).content.decode())
+        other = unescape(manager.get(at(one, "history:index")).content.decode())
         assert "今週の拒否" in other
         assert 'title="Period: Last 7 days · Only: Refused"' in other
 
@@ -73,7 +73,7 @@ class TestKeeping:
         assert "Person: m-2" in page
 
     def test_what_is_kept_follows_the_list_when_filters_are_chosen_and_not_while_it_moves(self, one, manager):
-        page = f"{at(one, 'logs:index')}?{WEEK}"
+        page = f"{at(one, 'history:index')}?{WEEK}"
         chosen = manager.get(page, headers={"HX-Request": "true", "HX-Target": "log-list"}).content.decode()
         assert 'id="saved"' in chosen
         assert f'name="query" value="{WEEK.replace("&", "&amp;")}"' in chosen
@@ -83,12 +83,12 @@ class TestKeeping:
     def test_of_many_some_stand_above_the_list_and_the_one_in_use_does(self, one, manager):
         for number in range(12):
             save(manager, one, f"No. {number:02d}.", f"device=D{number}")
-        html = manager.get(f"{at(one, 'logs:index')}?device=D11").content.decode()
+        html = manager.get(f"{at(one, 'history:index')}?device=D11").content.decode()
         assert [number for number in range(12) if f"No. {number:02d}." in html] == [*range(8), 11]
         assert "3 more searches" in html
 
     def test_without_filters_there_is_nothing_to_keep(self, one, manager):
-        assert "Save search…" not in manager.get(at(one, "logs:index")).content.decode()
+        assert "Save search…" not in manager.get(at(one, "history:index")).content.decode()
         assert "Choose a filter or enter a search first." in said(save(manager, one, "All", "size=50&after=x"))
         assert kept(one) == {}
 
@@ -124,11 +124,11 @@ class TestKeeping:
     def test_it_is_renamed_and_deleted_and_the_audit_log_tells(self, one, manager):
         save(manager, one, "Refused", "person=m-1&q=secret")
         search = the_one(one)
-        assert "Refused" in manager.get(at(one, "logs:search", search.pk)).content.decode()
-        manager.post(at(one, "logs:search", search.pk), {"name": "Refused at night"})
+        assert "Refused" in manager.get(at(one, "history:search", search.pk)).content.decode()
+        manager.post(at(one, "history:search", search.pk), {"name": "Refused at night"})
         assert list(kept(one)) == ["Refused at night"]
-        assert "Delete “Refused at night”?" in said(manager.get(at(one, "logs:search_delete", search.pk)))
-        manager.post(at(one, "logs:search_delete", search.pk))
+        assert "Delete “Refused at night”?" in said(manager.get(at(one, "history:search_delete", search.pk)))
+        manager.post(at(one, "history:search_delete", search.pk))
         assert kept(one) == {}
         trail = one.client().get(reverse("audit:index", args=[one.tenant.slug]), {"about": "log"})
         for words in ("Log search saved: Refused", "Log search renamed: Refused at night", "Log search deleted"):
@@ -140,9 +140,9 @@ class TestKeeping:
         save(manager, one, "B", "device=D1")
         with tenant_scope(one.tenant):
             first = SavedSearch.objects.get(name="A")
-        answer = manager.post(at(one, "logs:search", first.pk), {"name": "B"})
+        answer = manager.post(at(one, "history:search", first.pk), {"name": "B"})
         assert "There is already a search with this name." in said(answer)
-        assert manager.post(at(one, "logs:search", first.pk), {"name": "A"}).status_code == 302
+        assert manager.post(at(one, "history:search", first.pk), {"name": "A"}).status_code == 302
 
     def test_a_door_that_is_gone_is_named_as_gone(self, one, manager):
         save(manager, one, "At the door", "device=D1")
@@ -150,7 +150,7 @@ class TestKeeping:
         with tenant_scope(one.tenant):
             PassController.objects.all().delete()
         assert "No longer exists: D1." in said(manager.get(at(one)))
-        assert "Filters for something that no longer exists" in manager.get(at(one, "logs:index")).content.decode()
+        assert "Filters for something that no longer exists" in manager.get(at(one, "history:index")).content.decode()
 
     def test_fifty_searches_ask_the_database_as_often_as_one(self, one, manager):
         save(manager, one, "First", "device=D1&area=a&person=m&category=x")
@@ -175,7 +175,7 @@ class TestOthers:
         theirs = other.client()
         save(theirs, other, "Theirs")
         search = the_one(other)
-        for name in ("logs:search", "logs:search_delete"):
+        for name in ("history:search", "history:search_delete"):
             assert manager.get(at(one, name, search.pk)).status_code == 404
             assert manager.post(at(one, name, search.pk), {"name": "Mine"}).status_code == 404
         assert kept(other) == {"Theirs": WEEK}
@@ -192,10 +192,10 @@ class TestOthers:
             client = one.client(one.staff(role))
             assert client.get(at(one)).status_code == 403
             assert save(client, one, "Mine").status_code == 403
-            assert client.post(at(one, "logs:search", search.pk), {"name": "x"}).status_code == 403
-            assert client.post(at(one, "logs:search_delete", search.pk)).status_code == 403
+            assert client.post(at(one, "history:search", search.pk), {"name": "x"}).status_code == 403
+            assert client.post(at(one, "history:search_delete", search.pk)).status_code == 403
         guard = one.client(one.staff("guard"))
-        html = guard.get(f"{at(one, 'logs:index')}?{WEEK}").content.decode()
+        html = guard.get(f"{at(one, 'history:index')}?{WEEK}").content.decode()
         assert "For managers" not in html
         assert "Save search" not in html
         assert kept(one) == {"For managers": WEEK}

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from django.core import signing
 
-from portal.domain.budget.models import Spent
+from portal.domain.budget.models import CallCount
 from portal.domain.budget.priorities import Priority
 from portal.domain.people.models import Member
 from portal.members import qr_codes
@@ -116,7 +116,7 @@ def test_the_code_of_now_is_drawn_counted_written_down_and_renewed_by_the_page(d
     assert len(desk.place.calls(12)) == 2
     with desk.scope():
         assert AuditEntry.objects.filter(action="member.reveal_one_time").count() == 1
-        assert Spent.objects.filter(priority=Priority.JOBS).exists()
+        assert CallCount.objects.filter(priority=Priority.JOBS).exists()
     whole = desk.client.post(f"{desk.url}{member.member_id}/one-time/").content.decode()
     assert "<html" in whole
     assert read_qr(whole).startswith("SL-OTQR?v=1")

@@ -92,7 +92,7 @@ def test_a_search_finds_its_page_and_counts_all_that_match_in_one_statement(desk
             local_writes.apply_member_write(desk.place.tenant, f"m-{number}", written, created=True)
     for text in ("橋ぬ", "zx-0"):
         found = queries_of(desk, q=text, size="25")
-        assert len([each for each in found if "mirror_membersearch" in each]) == 1, "\n".join(found)
+        assert len([each for each in found if "people_membersearch" in each]) == 1, "\n".join(found)
         first = desk.get(q=text, size="25")
         assert 'data-total="30"' in first
         onward = re.search(r'rel="next" href="[^"]*[?&](?:amp;)?after=([^"&]+)', first)

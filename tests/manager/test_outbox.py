@@ -100,7 +100,7 @@ def test_the_messages_of_a_deleted_report_are_deleted(desk):
     report = sent_report(desk)
     with desk.scope():
         Report.objects.filter(pk=report.pk).update(
-            asked_at=timezone.now() - timedelta(days=report_worker.RETENTION_DAYS + 1)
+            requested_at=timezone.now() - timedelta(days=report_worker.RETENTION_DAYS + 1)
         )
         assert report_worker.delete_old_reports(desk.place.tenant) == 1
         assert not OutgoingMessage.objects.exists()

@@ -78,7 +78,7 @@ def test_a_moment_of_a_camera_that_lies_ahead(place, owner):
 
 
 def test_the_name_of_a_search_that_is_taken(place, owner):
-    page = reverse("logs:index", args=[place.tenant.slug]) + "?only=refused"
+    page = reverse("history:index", args=[place.tenant.slug]) + "?only=refused"
     sent(owner, f"{page}&period=30d", "name", name="Last week")
     words, again = sent(owner, page, "name", name="Last week")
     assert "There is already a" in words
@@ -117,7 +117,7 @@ def test_a_setting_for_which_a_change_waits(place, owner):
 
 
 def test_a_refused_form_sent_twice_is_filled_in_both_times(place, owner):
-    page = reverse("logs:index", args=[place.tenant.slug]) + "?only=refused"
+    page = reverse("history:index", args=[place.tenant.slug]) + "?only=refused"
     sent(owner, f"{page}&period=30d", "name", name="Last week")
     form = form_with(owner, page, "name")
     for _ in range(2):

@@ -13,7 +13,7 @@ from pypdfium2 import PdfDocument
 
 from portal.base.storage.models import StoredFile
 from portal.base.ui.times import local
-from portal.domain.alerts.models import Watch
+from portal.domain.alerts.models import DetectionState
 from portal.domain.history import partitions
 from portal.domain.history.models import History
 from portal.domain.people.models import Member
@@ -203,7 +203,7 @@ def test_days_that_are_not_loaded_are_no_days_without_entries(desk):
 
 def test_alerts_of_a_time_in_which_nobody_watched_for_them_are_not_said_to_be_none(desk):
     with desk.scope():
-        Watch.objects.update_or_create(tenant=desk.place.tenant, defaults={"since": timezone.now()})
+        DetectionState.objects.update_or_create(tenant=desk.place.tenant, defaults={"since": timezone.now()})
     page = desk.page(desk.ask("alerts"))
     assert "Alerts at least 0" in page
     assert "Alerts were not watched for in this period." in page
@@ -213,7 +213,7 @@ def test_days_before_the_portal_are_not_said_to_be_days_without_alerts(desk):
     loaded(desk.place)
     now = timezone.now()
     with desk.scope():
-        Watch.objects.update_or_create(tenant=desk.place.tenant, defaults={"since": now - timedelta(days=3)})
+        DetectionState.objects.update_or_create(tenant=desk.place.tenant, defaults={"since": now - timedelta(days=3)})
         desk.place.tenant.created_at = now - timedelta(days=3)
         desk.place.tenant.save(update_fields=["created_at"])
     report = desk.ask("week")
@@ -280,7 +280,7 @@ def test_reports_are_deleted_after_their_time(desk):
     report = desk.ask("keys")
     with desk.scope():
         Report.objects.filter(pk=report.pk).update(
-            asked_at=timezone.now() - timedelta(days=report_worker.RETENTION_DAYS + 1)
+            requested_at=timezone.now() - timedelta(days=report_worker.RETENTION_DAYS + 1)
         )
     round_of("old_reports")
     assert desk.client.get(desk.link("page", report.pk)).status_code == 404
@@ -323,13 +323,13 @@ def test_a_report_is_kept_until_its_time_is_over(desk):
     report = desk.ask("keys")
     with desk.scope():
         Report.objects.filter(pk=report.pk).update(
-            asked_at=timezone.now() - timedelta(days=report_worker.RETENTION_DAYS - 1)
+            requested_at=timezone.now() - timedelta(days=report_worker.RETENTION_DAYS - 1)
         )
     round_of("old_reports")
     with desk.scope():
         assert Report.objects.filter(pk=report.pk).exists()
         old = timezone.now() - timedelta(days=report_worker.RETENTION_DAYS + 1)
-        Report.objects.filter(pk=report.pk).update(asked_at=old, due_at=timezone.now())
+        Report.objects.filter(pk=report.pk).update(requested_at=old, due_at=timezone.now())
     round_of("old_reports")
     with desk.scope():
         assert Report.objects.filter(pk=report.pk).exists()

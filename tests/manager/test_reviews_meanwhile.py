@@ -119,7 +119,7 @@ def test_somebody_whose_rights_are_not_loaded_has_not_lost_them(desk):
     with desk.scope():
         Member.objects.filter(pk=first.pk).update(rights=None, rights_read_at=None)
     desk.look_again(review)
-    assert (desk.item(review, first).standing, desk.item(review, first).is_open) == ("unread", True)
+    assert (desk.item(review, first).right_status, desk.item(review, first).is_open) == ("unread", True)
     assert "Right not loaded" in said(desk.decider.get(desk.link("my_item", review.pk, desk.item(review, first).pk)))
     assert not desk.buttons(review, first)
     item = desk.item(review, first)

@@ -9,7 +9,7 @@ from django.db import connection
 from portal.domain.intents.recording import Requester
 from portal.reviews import actions, decisions, review_worker, rights
 from portal.reviews.decisions import DecisionPress, DecisionResult
-from portal.reviews.models import Act, Item, Step
+from portal.reviews.models import Item, Step, StepAction
 from tests.support.areas import AreasDesk
 from tests.support.reviews import NOTHING, ReviewsDesk, option
 
@@ -35,7 +35,7 @@ def at_once(*works):
         return [each.result(60) for each in [pool.submit(alone, work) for work in works]]
 
 
-def pressing(desk: AreasDesk, item: Item, act: Act, seen: str):
+def pressing(desk: AreasDesk, item: Item, act: StepAction, seen: str):
     by = Requester(tenant=desk.place.tenant, user=desk.reviewer)
 
     def work():
@@ -55,8 +55,8 @@ def test_every_saved_decision_is_kept_and_is_about_the_right_that_was_shown(desk
     for turn in range(ROUNDS):
         seen = desk.item(review, member).now_digest
         came = at_once(
-            pressing(desk, item, Act.CONFIRM, seen),
-            pressing(desk, item, Act.WITHDRAW, seen),
+            pressing(desk, item, StepAction.CONFIRM, seen),
+            pressing(desk, item, StepAction.WITHDRAW, seen),
             lambda turn=turn: desk.know(member, other if turn % 2 else option(desk.area.area_id)),
         )
         saved += [(act, about) for state, act, about in filter(None, came) if state == DecisionResult.SAVED]
@@ -65,9 +65,9 @@ def test_every_saved_decision_is_kept_and_is_about_the_right_that_was_shown(desk
         steps = list(Step.objects.filter(item=item).order_by("number"))
         item.refresh_from_db()
     assert [step.number for step in steps] == list(range(1, len(steps) + 1))
-    assert sorted((step.act, step.digest) for step in steps) == sorted(saved)
+    assert sorted((step.action, step.digest) for step in steps) == sorted(saved)
     assert steps
-    assert (item.decision, item.decided_digest) == (steps[-1].act, steps[-1].digest)
+    assert (item.decision, item.decided_digest) == (steps[-1].action, steps[-1].digest)
     assert item.is_open == (item.decided_digest != item.now_digest)
 
 
@@ -96,7 +96,7 @@ def test_a_reviewer_and_a_worker_never_wait_for_each_other_in_a_circle(desk, mon
     review = desk.start()
     member = desk.holders[0]
     seen = desk.item(review, member).now_digest
-    press = pressing(desk, desk.item(review, member), Act.CONFIRM, seen)
+    press = pressing(desk, desk.item(review, member), StepAction.CONFIRM, seen)
     desk.know(member, option(desk.area.area_id) | {"default_mode": "allow_all"})
     begun = meanwhile(monkeypatch, review_worker, "_finish_round", press)
     desk.look_again(review)

@@ -8,7 +8,7 @@ from django.urls import reverse
 from portal.base.timers.clock import database_now
 from portal.domain.intents.recording import Requester
 from portal.domain.notifications import account_mails
-from portal.domain.notifications.models import Audience
+from portal.domain.notifications.models import AlertRecipients
 from portal.domain.safety import changing
 from portal.domain.safety.changing import NotChanged
 from portal.domain.safety.models import WaitingChange
@@ -137,7 +137,7 @@ class TestAFacilityManagerAlone:
     def test_narrows_nothing_by_leaving_out_who_is_not_told_anyway(self, one, manager):
         gone, guard = one.staff("guard"), one.staff("guard")
         with tenant_scope(one.tenant):
-            Audience.objects.create(kind="forced", roles=["owner"], people=[gone.pk, guard.pk])
+            AlertRecipients.objects.create(kind="forced", roles=["owner"], people=[gone.pk, guard.pk])
             Staff.objects.filter(user=gone).update(is_active=False)
         change = Setting("alert_recipients", "alerts:recipients", ["forced"], make=None,
                          loosen={"roles": ["owner"]}, tighten={"roles": ["owner"], "people": [guard.pk]})  # fmt: skip

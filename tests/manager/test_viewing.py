@@ -271,7 +271,7 @@ def test_what_rests_of_looks_is_forgotten(place, manager, camera):
     with tenant_scope(place.tenant):
         past = database_now() - timedelta(days=2)
         Viewing.objects.update(ends_at=past, expires_at=past)
-        Picture.objects.update(asked_at=past)
+        Picture.objects.update(requested_at=past)
     round_of("camera_leftovers")
     with tenant_scope(place.tenant):
         assert Viewing.objects.get().address is None

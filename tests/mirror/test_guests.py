@@ -72,7 +72,7 @@ def test_a_guest_made_elsewhere_appears_and_leaves_with_the_list(customer: MakeC
     assert told.qrcode_data == row.qrcode_data == "CANARYQRDATA"
     assert (row.detail["return_grace_period"], row.detail["area_id_list"]) == (30, [])
     with tenant_scope(here.tenant), database.cursor() as cursor:
-        cursor.execute("SELECT string_agg(t::text, '') FROM mirror_guest t")
+        cursor.execute("SELECT string_agg(t::text, '') FROM people_guest t")
         dump = cursor.fetchone()[0].upper()
     for hidden in ("CANARY", b"CANARY".hex().upper(), b"canary@".hex().upper()):
         assert hidden not in dump

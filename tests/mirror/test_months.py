@@ -26,7 +26,7 @@ def record(name: str, at: datetime, **said: str) -> HistoryColumns:
 
 def parts() -> set[str]:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'mirror_history'::regclass")
+        cursor.execute("SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'history_history'::regclass")
         return {name for (name,) in cursor.fetchall()}
 
 
@@ -41,9 +41,9 @@ def test_a_record_lies_in_the_part_of_its_month_and_one_of_another_age_in_the_de
     with tenant_scope(tenant):
         insert_records([record("early", early), record("lost", datetime(1970, 1, 1, tzinfo=UTC))])
         with connection.cursor() as cursor:
-            cursor.execute("SELECT history_id, tableoid::regclass::text FROM mirror_history")
+            cursor.execute("SELECT history_id, tableoid::regclass::text FROM history_history")
             lies = dict(cursor.fetchall())
-    assert lies == {"early": part, "lost": "mirror_history_default"}
+    assert lies == {"early": part, "lost": "history_history_default"}
 
 
 def test_a_part_that_is_made_late_takes_over_what_the_default_part_had(tenant: Tenant) -> None:

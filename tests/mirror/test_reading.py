@@ -266,7 +266,7 @@ def test_people_who_ask_the_same_thing_share_one_call(transactional_db: None, cu
         assert len(service.asked) == 2
     with tenant_scope(here.tenant), database.cursor() as cursor:
         assert SharedReading.objects.count() == 1
-        cursor.execute("SELECT string_agg(t::text, '') FROM mirror_sharedreading t")
+        cursor.execute("SELECT string_agg(t::text, '') FROM sync_sharedreading t")
         assert b"SHAREDQR".hex() not in cursor.fetchone()[0]
 
 
@@ -317,7 +317,7 @@ def _awaiting() -> int:
         with database.cursor() as cursor:
             cursor.execute(
                 "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
-                " AND query LIKE 'SELECT %%mirror_sharedreading%%'"
+                " AND query LIKE 'SELECT %%sync_sharedreading%%'"
             )
             return int(cursor.fetchone()[0])
     finally:

@@ -53,7 +53,7 @@ def test_the_tick_rings_once_for_what_is_due_and_again_when_nobody_came(
     here.due_now(MirrorKind.AREAS)
     assert [tasks.check_due(), tasks.check_due()] == [1, 0]
     with tenant_scope(here.tenant):
-        MirrorState.objects.update(rung_at=timezone.now() - timedelta(minutes=2))
+        MirrorState.objects.update(woken_at=timezone.now() - timedelta(minutes=2))
     assert tasks.check_due() == 1
     assert rung == [here.tenant.pk] * 2
 

@@ -93,7 +93,7 @@ def test_another_tenants_members_are_not_found(here: Customer, customer: MakeCus
 
 def test_without_a_tenant_the_database_itself_shows_no_member(here: Customer) -> None:
     with database.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM mirror_member")
+        cursor.execute("SELECT count(*) FROM people_member")
         assert cursor.fetchone()[0] == 0
 
 
@@ -140,7 +140,7 @@ def crowd(here: Customer, customer: MakeCustomer) -> Customer:
     _fill(here.tenant.pk, 30_000)
     _fill(customer(name="Other").tenant.pk, 6_000)
     with database.cursor() as cursor:
-        cursor.execute("SELECT mirror_tidy_members(true)")
+        cursor.execute("SELECT people_tidy_members(true)")
     return here
 
 
@@ -148,7 +148,7 @@ def _fill(tenant_id: int, many: int) -> None:
     with tenant_scope(tenant_id), database.cursor() as cursor:
         cursor.execute(
             """
-            INSERT INTO mirror_member (tenant_id, member_id, member_name, member_code, membergroup_id, membergroup_name,
+            INSERT INTO people_member (tenant_id, member_id, member_name, member_code, membergroup_id, membergroup_name,
                 name_key, code_key, group_key, has_card, has_qr, has_face, use_end_key, account_type, extra)
             SELECT %s, 'n' || n, 'N' || n, 'C' || n, 'g' || n %% 50, 'G', md5(n::text), 'c' || n, 'g', true,
                 n %% 9 = 0, n %% 99 = 0, 1700000000 + n * 1000, '', '{}'
@@ -158,9 +158,9 @@ def _fill(tenant_id: int, many: int) -> None:
         )
         cursor.execute(
             """
-            INSERT INTO mirror_membersearch (member_id, tenant_id, pieces)
+            INSERT INTO people_membersearch (member_id, tenant_id, pieces)
             SELECT id, tenant_id, ARRAY(SELECT (hashtext(member_id || k) %% 4000)::int FROM generate_series(1, 12) k)
-            FROM mirror_member WHERE tenant_id = %s AND member_id LIKE 'n%%'
+            FROM people_member WHERE tenant_id = %s AND member_id LIKE 'n%%'
             """,
             [tenant_id],
         )
@@ -173,8 +173,8 @@ def test_the_database_uses_its_indexes_under_row_security(crowd: Customer) -> No
     with tenant_scope(crowd.tenant):
         for typed in ("山田", "ヤマダ", "E000123", "e0"):
             found = plan(queries.search_members(queries.members(), typed).order_by("name_key", "pk")[:51])
-            assert "mirror_membersearch_pieces" in found, found
-            assert "Seq Scan on mirror_membersearch" not in found, found
+            assert "people_membersearch_pieces" in found, found
+            assert "Seq Scan on people_membersearch" not in found, found
         for column in ("name_key", "code_key", "group_key", "use_end_key"):
             for sign in ("", "-"):
                 page = queries.members().order_by(f"{sign}{column}", f"{sign}pk")[:51]

@@ -56,7 +56,7 @@ def test_the_first_list_is_taken_over_without_looking_at_every_row_for_every_oth
     newcomer, plans = customer(members=0).tenant, Plans()
     with transaction.atomic(), database.cursor() as cursor:
         # The statistics cover only other tenants, so PostgreSQL expects almost no rows of a new one.
-        cursor.execute("SELECT mirror_tidy_members(true)")
+        cursor.execute("SELECT people_tidy_members(true)")
         with database.execute_wrapper(plans):
             assert swapped(newcomer, page).changed == len(page)
     assert len(plans.seen) == 3

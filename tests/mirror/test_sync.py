@@ -113,7 +113,7 @@ def test_secrets_are_in_no_column_in_clear(customer: MakeCustomer) -> None:
         row = Member.objects.get(member_name="Canary")
         assert row.card_data == "CANARYCARD123456"
         assert row.qrcode["data"] == "CANARYQRDATA"
-    for table in ("mirror_member", "mirror_membersearch", "mirror_stagedpage", "mirror_syncrun"):
+    for table in ("people_member", "people_membersearch", "sync_stagedpage", "sync_syncrun"):
         with tenant_scope(here.tenant), database.cursor() as cursor:
             cursor.execute(f"SELECT string_agg(t::text, '') FROM {table} t")
             dump = (cursor.fetchone()[0] or "").upper()

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from portal.domain import events
-from portal.domain.alerts.models import Alert, AlertRecord, Watch
+from portal.domain.alerts.models import Alert, AlertRecord, DetectionState
 from portal.domain.events import MirrorKind
 from portal.domain.history.models import History
 from portal.domain.history.records import insert_records
@@ -39,7 +39,7 @@ def customer(stage: Stage) -> Customer:
     customer = stage.customer()
     customer.owner = customer.staff("owner")
     with customer.scope():
-        Watch.objects.create(tenant=customer.tenant, since=timezone.now() - timedelta(days=1))
+        DetectionState.objects.create(tenant=customer.tenant, since=timezone.now() - timedelta(days=1))
     return customer
 
 
@@ -92,7 +92,7 @@ def ring(customer: Customer) -> None:
 def age(customer: Customer, seconds: int) -> None:
     """Make claims look older, and due, instead of waiting for them."""
     customer.house.sql(
-        "UPDATE telling_outgoingmessage SET claimed_at = claimed_at - make_interval(secs => %s), due_at = now()"
+        "UPDATE notifications_outgoingmessage SET claimed_at = claimed_at - make_interval(secs => %s), due_at = now()"
         " WHERE tenant_id = %s AND due_at IS NOT NULL",
         seconds,
         customer.tenant.pk,
@@ -106,9 +106,9 @@ class TestWhoeverIsKilled:
         schedule.schedule_all(customer.tenant)
         until(lambda: _log(customer) is not None, saying="the log is read")
         with customer.scope():
-            watch = Watch.objects.get()
-        for table, pk in (("alerts_watch", watch.pk), ("tenants_user", customer.owner.pk)):
-            door = customer.doors[0] if table == "alerts_watch" else customer.doors[1]
+            watch = DetectionState.objects.get()
+        for table, pk in (("alerts_detectionstate", watch.pk), ("tenants_user", customer.owner.pk)):
+            door = customer.doors[0] if table == "alerts_detectionstate" else customer.doors[1]
             with house.locked(table, pk):
                 house.sandbox.console("doors", tenant_id=customer.service.tenant_id, device_id=door, action="force")
                 read_the_log(customer)
@@ -250,7 +250,7 @@ def read_the_log(customer: Customer) -> None:
 def age_leases(customer: Customer) -> None:
     """Release the log lease of a killed worker, instead of waiting for it."""
     customer.house.sql(
-        "UPDATE mirror_mirrorstate SET lease_until = now(), due_at = now() WHERE tenant_id = %s AND kind = %s",
+        "UPDATE sync_mirrorstate SET lease_until = now(), due_at = now() WHERE tenant_id = %s AND kind = %s",
         customer.tenant.pk,
         MirrorKind.HISTORIES,
     )

@@ -14,7 +14,7 @@ import pytest
 from accessapi.operations import CallClass
 from portal.base.timers.clock import database_now
 from portal.domain.budget import ledger
-from portal.domain.budget.models import Spent
+from portal.domain.budget.models import CallCount
 from portal.domain.budget.priorities import Priority
 from portal.domain.events import MirrorKind
 from portal.domain.history.models import History
@@ -78,7 +78,7 @@ def everything_is_due(customer: Customer) -> None:
     """Make lists and rights due for reading, too."""
     with customer.scope():
         MirrorState.objects.exclude(kind=MirrorKind.HISTORIES).filter(lease=None).update(
-            due_at=database_now(), rung_at=None
+            due_at=database_now(), woken_at=None
         )
 
 
@@ -154,7 +154,7 @@ def test_where_no_call_is_free_the_pages_say_since_when_the_log_stands_still_and
         spend(customer, Priority.JOBS, GENERAL * 3 // 4 - LISTS)
         happen(customer)
         with customer.scope():
-            MirrorState.objects.filter(kind=MirrorKind.HISTORIES).update(due_at=database_now(), rung_at=None)
+            MirrorState.objects.filter(kind=MirrorKind.HISTORIES).update(due_at=database_now(), woken_at=None)
         until(lambda: log_of(customer).error, saying="the log waits for calls")
         door = f"devices/{customer.doors[0]}/"
         for page in ("logs/", door, "members/leavers/never/"):
@@ -164,7 +164,7 @@ def test_where_no_call_is_free_the_pages_say_since_when_the_log_stands_still_and
         assert "activity log not updated, next try at" in browser.get(customer.url()).text
     assert refused(customer) == 0
     with customer.scope():
-        Spent.objects.filter(priority=int(Priority.JOBS)).update(counted=0)  # in any time step
-        MirrorState.objects.filter(kind=MirrorKind.HISTORIES).update(due_at=database_now(), rung_at=None)
+        CallCount.objects.filter(priority=int(Priority.JOBS)).update(counted=0)  # in any time step
+        MirrorState.objects.filter(kind=MirrorKind.HISTORIES).update(due_at=database_now(), woken_at=None)
     until(lambda: not missing(customer) and not log_of(customer).error, saying="the log goes on")
     assert not before_us(customer) & missing(customer)

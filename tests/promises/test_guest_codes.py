@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from portal.base.timers.clock import ClockTime
 from portal.domain.intents.models import LOST_REPEATABLE_CLAIM_SECONDS, Intent, State
-from portal.domain.visits.models import Stage as Standing
+from portal.domain.visits.models import Stage as VisitStage
 from portal.domain.visits.models import Visit
 from tests.support import faults
 from tests.support.browser import Browser, gist
@@ -172,12 +172,12 @@ def test_a_lost_answer_makes_one_guest_and_a_second_attempt_waits_until_reading_
             with stage.proxy.during(creations, faults.reset_after, times=1):
                 issue(browser, customer, "山田 太郎")
             asked = visit_of(customer, "山田 太郎")
-            assert (asked.stage, asked.guest_id, asked.intent.state) == (Standing.ASKED, None, State.UNCERTAIN)
+            assert (asked.stage, asked.guest_id, asked.intent.state) == (VisitStage.REQUESTED, None, State.UNCERTAIN)
             for person in (browser, other):  # confirming the name does not help either
                 assert issue(person, customer, "山田 太郎") == ""
                 assert issue(person, customer, "山田　太郎", confirmed=str(asked.pk)) == ""
         until(lambda: visit_of(customer, "山田 太郎").guest_id, saying="reading found the guest")
     (guest,) = at_service(customer, "山田 太郎")
     found = visit_of(customer, "山田 太郎")
-    assert (found.guest_id, found.stage, found.intent.state) == (guest["guest_id"], Standing.ISSUED, State.SUCCEEDED)
+    assert (found.guest_id, found.stage, found.intent.state) == (guest["guest_id"], VisitStage.ISSUED, State.SUCCEEDED)
     assert len(customer.calls(CREATE)) == stage.proxy.count(creations) == 1

@@ -67,7 +67,7 @@ def test_every_process_killed_around_the_end_and_each_door_is_locked_once(
 ) -> None:
     customer = stage.customer(behaviour={"device_seconds": 0})
     holds = {door: ask(customer, door, seconds=4 + number) for number, door in enumerate(customer.doors[:4])}
-    until(lambda: all(hold_of(customer, each).state == Hold.State.STANDING for each in holds.values()))
+    until(lambda: all(hold_of(customer, each).state == Hold.State.ACTIVE for each in holds.values()))
     assert not any(locks(customer, door) for door in holds), "nothing is locked before its time"
     with customer.browser() as browser:
         assert "is held unlocked" in browser.get(customer.url("devices/")).text
@@ -105,14 +105,14 @@ def test_a_newer_command_while_nobody_works_is_the_last_word(house: House, stage
     customer = stage.customer(behaviour={"device_seconds": 0})
     held, locked = customer.doors[:2]
     first = {door: ask(customer, door, seconds=3) for door in (held, locked)}
-    until(lambda: all(hold_of(customer, each).state == Hold.State.STANDING for each in first.values()))
+    until(lambda: all(hold_of(customer, each).state == Hold.State.ACTIVE for each in first.values()))
     with house.urgent.paused(), house.steady.paused():
         ends = [hold_of(customer, each).ends_at for each in first.values()]
         until(lambda: database_now() > max(end for end in ends if end is not None), saying="the holds should end")
         longer = ask(customer, held, seconds=600)
         ask(customer, locked, DoorCommand.LOCK)
     assert {over(customer, each).state for each in first.values()} == {Hold.State.SUPERSEDED}
-    until(lambda: hold_of(customer, longer).state == Hold.State.STANDING)
+    until(lambda: hold_of(customer, longer).state == Hold.State.ACTIVE)
     for intent in first.values():  # as more rounds of the timer would
         pk = hold_of(customer, intent).pk
         house.deliver("portal.processes.holds", customer.tenant.pk, pk, queue="doors", times=2)
@@ -126,7 +126,7 @@ def test_twenty_rounds_of_kills_at_any_moment(house: House, stage: Stage, figure
     faults = 0
     for round_number in range(20):
         holds = {door: ask(customer, door, seconds=3) for door in customer.doors[:4]}
-        until(lambda held=holds: all(hold_of(customer, each).state != Hold.State.ASKED for each in held.values()))
+        until(lambda held=holds: all(hold_of(customer, each).state != Hold.State.REQUESTED for each in held.values()))
         before = {door: len(locks(customer, door)) for door in holds}
         for _ in range(6):
             time.sleep(0.2 + 0.13 * (round_number % 7))

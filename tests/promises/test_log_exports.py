@@ -24,14 +24,14 @@ from tests.support.waiting import until
 
 ID = 16  # the column of history_id
 _RECORDS = """
-INSERT INTO mirror_history (tenant_id, history_id, at, status, category, content, member_id, member_name, member_type,
-    member_label, member_attribute, device_id, device_name, device_module, units, extra, said_key, notified)
+INSERT INTO history_history (tenant_id, history_id, at, status, category, content, member_id, member_name, member_type,
+    member_label, member_attribute, device_id, device_name, device_module, units, extra, text_key, notified)
 SELECT %s, 'h-' || n, now() - n %% 100000 * interval '10 s', 'occur', 'normal', '入室 ' || n, 'm' || n %% 100,
     '山田 花子', 'member', '', '', 'd1', '正面玄関', 'pass', '[]', '{}', '', false
 FROM generate_series(1, %s) n
 """
 _FOUND = """
-INSERT INTO mirror_historysearch (id, tenant_id, at, pieces) SELECT id, tenant_id, at, '{}' FROM mirror_history
+INSERT INTO history_historysearch (id, tenant_id, at, pieces) SELECT id, tenant_id, at, '{}' FROM history_history
 WHERE tenant_id = %s
 """
 
@@ -79,7 +79,7 @@ def kill(house: House) -> None:
 
 def replaced(customer: Customer, job: Job) -> None:
     customer.house.mend()
-    customer.house.sql("UPDATE bulk_job SET due_at = now() WHERE id = %s AND state = 'running'", job.pk)
+    customer.house.sql("UPDATE jobs_job SET due_at = now() WHERE id = %s AND state = 'running'", job.pk)
 
 
 def wrong(customer: Customer, browser: Browser, job: Job) -> dict[str, int]:
@@ -104,7 +104,7 @@ CLEAN = {"missing": 0, "doubled": 0, "of nothing": 0}
 def no_part_is_written(house: House) -> Iterator[None]:
     """Make workers that want to write a part wait, with the data that they have read, during the block."""
     with psycopg.connect(house.owner_url) as direct:
-        direct.execute("LOCK TABLE bulk_exportpart IN SHARE MODE")
+        direct.execute("LOCK TABLE jobs_exportpart IN SHARE MODE")
         yield
 
 

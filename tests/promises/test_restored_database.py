@@ -60,7 +60,7 @@ def test_nothing_is_sent_a_second_time_and_what_is_not_known_is_uncertain(
         assert set(before["guests"].values()) == {1}
         assert len(before["guests"]) == GUESTS
         house.move_to(end.enter_context(backups.restored(file)))
-        until(lambda: house.sql("SELECT 1 FROM restore_restored"), 60, saying="the copy was found")
+        until(lambda: house.sql("SELECT 1 FROM restore_restore"), 60, saying="the copy was found")
         time.sleep(LONG_ENOUGH)
         until(lambda: readings_are_over(customer), 120, saying="readings have settled what they can", pause=1)
         after, again = world(customer), mails_of(house) - sent
@@ -91,7 +91,7 @@ def in_the_middle(house: House, customer: Customer, stage: Stage, folder: Path) 
     with customer.scope():
         ends = database_now() + timedelta(seconds=5)
         facts = {"device_id": customer.doors[0], "by": door.by, "unlock": door, "ends_at": ends, "due_at": ends}
-        Hold.objects.create(state=Hold.State.STANDING, **facts)
+        Hold.objects.create(state=Hold.State.ACTIVE, **facts)
         owner = customer.staff("owner")
         alert = Alert.objects.create(kind="forced", subject="door:x", severity=3, weight=3, began_at=ends, last_at=ends)
         OutgoingMessage.objects.create(kind="alert", subject=alert.pk, user=owner)

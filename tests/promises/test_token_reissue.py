@@ -136,7 +136,7 @@ def test_what_the_service_answers(house: House, stage: Stage, fault: faults.Faul
 @pytest.mark.soak
 def test_a_hundred_rounds(house: House, stage: Stage, figure: Callable[..., None]) -> None:
     customer = stage.customer(behaviour={"limited": False})
-    house.sql("DELETE FROM budget_spent WHERE tenant_id = %s", customer.tenant.pk)
+    house.sql("DELETE FROM budget_callcount WHERE tenant_id = %s", customer.tenant.pk)
     without = 0
     for _ in range(100):
         outcomes = one_round(customer, 20)

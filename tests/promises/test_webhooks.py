@@ -128,7 +128,7 @@ def test_what_was_answered_is_written_though_the_site_is_stopped_right_after(hou
     hook = Hook(customer.tenant)
     bodies = [as_bytes(notification()) for _ in range(5)]
     with psycopg.connect(house.owner_url) as direct, httpx2.Client(timeout=30) as client:
-        direct.execute("LOCK TABLE hooks_notification IN ACCESS EXCLUSIVE MODE")
+        direct.execute("LOCK TABLE webhooks_notification IN ACCESS EXCLUSIVE MODE")
         assert {client.post(house.url + hook.path, content=raw, headers=hook.headers(raw)).status_code
                 for raw in bodies} == {204}  # fmt: skip
         assert house.web.child is not None
@@ -315,7 +315,7 @@ def test_a_hundred_a_second_are_answered_at_once_though_the_database_is_slow(
 def answered_at_once(
     customer: Customer, hook: Hook, port: int, around: Any, figure: Callable[..., None], how: str, seconds: int = 60
 ) -> None:
-    until(lambda: row_of(customer).heard_at is not None, saying="the first are written")
+    until(lambda: row_of(customer).last_received_at is not None, saying="the first are written")
     with customer.scope():
         Notification.objects.all().delete()
     with around:

@@ -350,7 +350,7 @@ def test_templates_are_read_back_without_a_fault(desk, place):
 def test_rows_rest_encrypted_and_are_erased_with_the_visits(desk, place):
     job, _page = desk.checked(csv_of(*some(1)))
     with connection.cursor() as cursor:
-        cursor.execute("SELECT content::text, problems::text FROM bulk_row")
+        cursor.execute("SELECT content::text, problems::text FROM jobs_row")
         assert "Guest" not in str(cursor.fetchall())
     desk.start(job)
     desk.work(job)

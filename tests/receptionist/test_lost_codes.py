@@ -87,7 +87,7 @@ def test_a_guest_that_the_list_names_without_its_id_is_not_called_absent(desk, m
             missed = {"first seen missing": (timezone.now() - MIN_ABSENCE_INTERVAL * 2).isoformat()}
             Intent.objects.filter(pk=visit.intent_id).update(result={"evidence": missed})
         visit = settle(desk, visit)
-    assert (visit.stage, visit.intent.state) == (Stage.ASKED, State.UNCERTAIN)
+    assert (visit.stage, visit.intent.state) == (Stage.REQUESTED, State.UNCERTAIN)
     assert len(desk.all_at_service()) == 1
 
 
@@ -97,7 +97,7 @@ def test_what_surely_is_not_there_may_be_issued_again_by_a_person(desk, mail):
     given = {"delivery": "mail", "email": "yamada@example.test"} if mail else {}
     desk.issue(**given)
     visit = settle(desk, desk.visits()[-1])
-    assert visit.stage == Stage.ASKED, "one reading is not enough"
+    assert visit.stage == Stage.REQUESTED, "one reading is not enough"
     with desk.scope():
         intent = Intent.objects.get(pk=visit.intent_id)
         evidence = dict(intent.result["evidence"])
@@ -131,11 +131,11 @@ def test_two_mailed_ones_that_look_alike_are_left_to_a_person_and_the_list_tells
     with desk.scope():
         desk.place.sandbox.api("POST", "/v1/guests", visit.intent.body, token=desk.place.service.token)
     visit = settle(desk, visit)
-    assert visit.stage == Stage.ASKED
+    assert visit.stage == Stage.REQUESTED
     assert visit.intent.due_at is None
     with desk.scope():
         tracking.resolve(visit.intent, applied=True, by=desk.place.asker)
-    assert desk.visit(visit).stage == Stage.ASKED, "nobody knows which guest it is"
+    assert desk.visit(visit).stage == Stage.REQUESTED, "nobody knows which guest it is"
     page = said(desk.client.get(f"{desk.url}visits/{visit.pk}/"))
     assert NAME in page
 
@@ -172,9 +172,9 @@ def test_what_somebody_declared_applied_forbids_no_name_for_good(desk):
         desk.issue(name="山田 空")
         visit = desk.visits()[-1]
         nobody = {"guest_name": "誰でもない", "name_key": "誰でもない"}
-        Visit.objects.filter(pk=visit.pk).update(stage=Stage.ASKED, guest_id=None, **nobody)
+        Visit.objects.filter(pk=visit.pk).update(stage=Stage.REQUESTED, guest_id=None, **nobody)
         request_outcomes.match_declared(desk.place.tenant)
-        assert desk.visit(visit).stage == Stage.ASKED
+        assert desk.visit(visit).stage == Stage.REQUESTED
         earlier = database_now() - timedelta(minutes=20)
         Intent.objects.filter(pk=visit.intent_id).update(finished_at=earlier)
         request_outcomes.match_declared(desk.place.tenant)

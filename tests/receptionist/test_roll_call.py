@@ -15,8 +15,8 @@ from portal.domain.events import MirrorKind
 from portal.domain.history.partitions import RETENTION
 from portal.domain.people.models import Member
 from portal.domain.presence import people
-from portal.domain.presence.models import Inside
-from portal.rollcall.models import Listed, RollCall, Tick
+from portal.domain.presence.models import LastPassage
+from portal.rollcall.models import ListedPerson, RollCall, Tick
 from tenants.models import AuditEntry, SupportSession, User
 from tenants.scope import tenant_scope
 from tests.receptionist.desk import visit
@@ -58,11 +58,11 @@ def start(place, client, nonce=None, name="Fire alarm"):
 
 def listed(place, name):
     with tenant_scope(place.tenant):
-        return Listed.objects.get(name=name).pk
+        return ListedPerson.objects.get(name=name).pk
 
 
 def press(row, word="safe", at=None, nonce=None):
-    return {"id": row, "said": word, "at": (at or timezone.now()).isoformat(), "nonce": str(nonce or uuid.uuid4())}
+    return {"id": row, "status": word, "at": (at or timezone.now()).isoformat(), "nonce": str(nonce or uuid.uuid4())}
 
 
 def send(client, at, *presses):
@@ -95,7 +95,7 @@ def test_the_same_form_sent_twice_begins_one(place):
     client, nonce = place.client(place.staff("receptionist")), uuid.uuid4()
     assert start(place, client, nonce) == start(place, client, nonce)
     with tenant_scope(place.tenant):
-        assert Listed.objects.count() == 3
+        assert ListedPerson.objects.count() == 3
 
 
 def test_wardens_see_each_others_ticks(place, begun):
@@ -172,8 +172,8 @@ CLOCKS_THAT_ARE_WRONG = (
 def test_each_bad_tick_is_answered_by_itself_and_the_good_ones_are_kept(place, begun):
     client, at = begun
     good, stranger = press(listed(place, "相沢")), press(999_999)
-    bad = [f'{{"id": {each}, "said": "safe", "at": "{good["at"]}", "nonce": "{uuid.uuid4()}"}}' for each in NO_TICKS]
-    bad += [json.dumps(good)[:-1] + f', "{name}": {each}}}' for name in ("said", "nonce") for each in NO_TICKS]
+    bad = [f'{{"id": {each}, "status": "safe", "at": "{good["at"]}", "nonce": "{uuid.uuid4()}"}}' for each in NO_TICKS]
+    bad += [json.dumps(good)[:-1] + f', "{name}": {each}}}' for name in ("status", "nonce") for each in NO_TICKS]
     sent = [*NO_TICKS, *bad, json.dumps(stranger), json.dumps(good)]
     answer = client.post(f"{at}ticks/", "[" + ",".join(sent) + "]", content_type="application/json")
     assert answer.status_code == 200
@@ -306,8 +306,8 @@ def test_three_hundred_people_are_one_page_of_few_statements(place, begun):
     now = timezone.now()
     with tenant_scope(place.tenant):
         Member.objects.bulk_create(Member(member_id=f"n{n}", member_name=f"N{n}", name_key=f"n{n}") for n in range(300))
-        Inside.objects.bulk_create(
-            Inside(member_id=f"n{n}", at=now, history_id=f"n{n}", device_id="IN") for n in range(300)
+        LastPassage.objects.bulk_create(
+            LastPassage(member_id=f"n{n}", at=now, history_id=f"n{n}", device_id="IN") for n in range(300)
         )
     at = start(place, client, name="Drill")
     client.get(at)
@@ -325,7 +325,7 @@ def test_old_roll_calls_go_with_the_log(place, begun):
     round_of("roll_calls_to_be_forgotten")
     with tenant_scope(place.tenant):
         assert not RollCall.objects.exists()
-        assert not Listed.objects.exists()
+        assert not ListedPerson.objects.exists()
 
 
 def test_the_worker_serves_this_page_alone(place, begun):

@@ -149,7 +149,7 @@ NO_TICK = """
 (nonces) => {
   const { call, person } = document.getElementById("roll").dataset;
   const row = document.querySelector("#roll-list > li").dataset.id;
-  const ticks = nonces.map((nonce) => ({ id: row, said: "safe", at: new Date().toISOString(), nonce }));
+  const ticks = nonces.map((nonce) => ({ id: row, status: "safe", at: new Date().toISOString(), nonce }));
   localStorage.setItem(`roll-call:${location.host}:${call}:${person}`, JSON.stringify(ticks));
 }
 """

@@ -69,13 +69,13 @@ def test_every_visit_of_the_day_stands_in_its_group_and_is_counted(desk):
     visit(place, "Overdue", start=-30, hours=2, arrived_at=now - timedelta(hours=30), arrived_by="desk")
     visit(place, "Left", arrived_at=now - timedelta(minutes=9), left_at=now, arrived_by="desk", left_by="desk")
     visit(place, "Cut", must_end_at=now)
-    visit(place, "Asked", stage=Stage.ASKED)
+    visit(place, "Asked", stage=Stage.REQUESTED)
     visit(place, "Refused", stage=Stage.NOT_ISSUED)
     visit(place, "Gone", gone_at=now)
     visit(place, "Yesterday's", start=-48)
     html = desk.page(show="all")
     assert counts(html) == {
-        "expected": 1, "here": 1, "overdue": 1, "left": 1, "cut": 1, "asked": 1, "not_issued": 1, "not_come": 1,
+        "expected": 1, "here": 1, "overdue": 1, "left": 1, "cut": 1, "requested": 1, "not_issued": 1, "not_come": 1,
     }  # fmt: skip
     assert names(html) == ["Overdue", "Expected", "Here", "Asked", "Left", "Gone", "Cut", "Refused"]
     assert names(desk.page()) == ["Overdue", "Expected", "Here", "Asked"]
@@ -322,7 +322,7 @@ def test_every_visit_has_exactly_one_standing_and_sql_agrees(rows, place):
         Visit.objects.all().delete()
         Visit.objects.bulk_create(made)
         for row in with_status(Visit.objects.all(), now):
-            assert VisitStatus(row.standing) == status_of(row, now)
+            assert VisitStatus(row.status) == status_of(row, now)
 
 
 def test_a_code_for_several_days_is_expected_anew_each_day_and_nobody_stays_overnight_by_a_code_alone(desk):

@@ -14,7 +14,7 @@ from portal.domain.events import MirrorKind
 from portal.domain.people.models import Member
 from portal.domain.places.models import Area, PassController
 from portal.domain.presence import people
-from portal.domain.presence.models import Inside
+from portal.domain.presence.models import LastPassage
 from tenants.roles import Permission, Receptionist
 from tenants.scope import tenant_scope
 from tests.receptionist.desk import visit
@@ -100,7 +100,7 @@ def test_the_newest_passage_counts_in_whatever_order_records_come(place, order):
     ]
     told(place, *(records[number] for number in order))
     with tenant_scope(place.tenant):
-        assert Inside.objects.get(member_id="m-1").history_id == "c"
+        assert LastPassage.objects.get(member_id="m-1").history_id == "c"
 
 
 def test_a_look_takes_what_a_failed_listener_missed_and_lets_old_passages_go(place):
@@ -109,12 +109,14 @@ def test_a_look_takes_what_a_failed_listener_missed_and_lets_old_passages_go(pla
     loaded(place)
     happened(place, passage("m-1", "IN", 5))
     with tenant_scope(place.tenant):
-        Inside.objects.create(member_id="m-9", at=timezone.now() - timedelta(days=401), history_id="h", device_id="IN")
+        LastPassage.objects.create(
+            member_id="m-9", at=timezone.now() - timedelta(days=401), history_id="h", device_id="IN"
+        )
     assert members_in(place) == {}
     round_of("passages_taken_again")
     assert list(members_in(place)) == ["相沢"]
     with tenant_scope(place.tenant):
-        assert Inside.objects.count() == 1
+        assert LastPassage.objects.count() == 1
 
 
 def test_the_way_out_of_a_room_does_not_lead_out_where_there_is_an_area_outside(place):
@@ -204,8 +206,8 @@ def test_many_people_cost_the_same_few_statements(place):
     now = timezone.now()
     with tenant_scope(place.tenant):
         Member.objects.bulk_create(Member(member_id=f"n{n}", member_name=f"N{n}", name_key=f"n{n}") for n in range(300))
-        Inside.objects.bulk_create(
-            Inside(member_id=f"n{n}", at=now, history_id=f"n{n}", device_id="IN") for n in range(300)
+        LastPassage.objects.bulk_create(
+            LastPassage(member_id=f"n{n}", at=now, history_id=f"n{n}", device_id="IN") for n in range(300)
         )
     assert asked() == few <= 14
 

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 #: Far from the numbers of sequences.
 _FIRST_NUMBER = 1_000_000_000
 #: The apps that store the result of a reading.
-_APPS = ("mirror", "areas", "guests")
+_APPS = ("people", "places", "sync", "history", "areas", "visits")
 #: Times at which the portal did something. All other times are the service's and are restored unchanged.
 _OURS = {
-    "as_of", "due_at", "rung_at", "lease_until", "error_at", "started_at", "finished_at", "read_at", "detail_read_at",
+    "as_of", "due_at", "woken_at", "lease_until", "error_at", "started_at", "finished_at", "read_at", "detail_read_at",
     "first_hand_at", "rights_read_at", "status_as_of", "state_since", "known_at", "look_at", "created_at", "gone_at",
 }  # fmt: skip
 #: Fields of the connection that calls change.

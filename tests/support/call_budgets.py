@@ -2,7 +2,7 @@
 
 from accessapi.operations import CallClass
 from portal.domain.budget import ledger
-from portal.domain.budget.models import Gauge, Spent
+from portal.domain.budget.models import CallCount, Gauge
 from portal.domain.budget.priorities import STEP_SECONDS, Priority
 from tenants.models import Connection
 from tenants.scope import tenant_scope
@@ -25,4 +25,4 @@ def spend(connection: Connection, who: Priority, calls: int, *, over: float = 0)
         made = calls * (number + 1) // steps - calls * number // steps
         key = {"gauge": reading.gauge, "step": reading.step - number, "priority": int(who)}
         if made:
-            Spent.objects.update_or_create(**key, defaults={"calls": made, "counted": made})
+            CallCount.objects.update_or_create(**key, defaults={"calls": made, "counted": made})

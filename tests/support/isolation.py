@@ -106,7 +106,7 @@ def print_of(place: Place) -> str:
     digest = hashlib.sha256()
     with across_tenants("a test looks at every row of a tenant"), connection.cursor() as cursor:
         for model in sorted(tenant_models(), key=lambda model: model._meta.label):
-            if model._meta.app_label == "mirror" and "State" in model.__name__:
+            if model._meta.app_label == "sync" and "State" in model.__name__:
                 continue  # its own sync timers
             cursor.execute(
                 f"SELECT t::text FROM {model._meta.db_table} t WHERE tenant_id = %s ORDER BY 1", [place.tenant.pk]

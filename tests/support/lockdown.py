@@ -4,7 +4,7 @@ import re
 from datetime import timedelta
 
 from portal.base.timers.clock import ClockTime, database_now
-from portal.domain.budget.models import Gauge, Spent
+from portal.domain.budget.models import CallCount, Gauge
 from portal.domain.intents import sending, tracking
 from portal.domain.intents.models import Intent, Reason, State
 from portal.domain.places.models import Area, DoorState, PassController
@@ -119,7 +119,7 @@ def calls_an_hour(place, limit):
     place.sandbox.settings(place.service.tenant_id, device_limit=limit)
     with tenant_scope(place.tenant):
         connection = Connection.objects.get()
-        Spent.objects.all().delete()
+        CallCount.objects.all().delete()
         Gauge.objects.all().delete()
         mine = {"connection": connection, "generation": connection.token_generation}
         Gauge.objects.create(tenant=place.tenant, call_class="device", limit_seen=limit, **mine)

@@ -12,7 +12,7 @@ SHORT = {
     "devices:command", "evidence:close", "evidence:delete", "evidence:edit", "evidence:end_hold", "evidence:export",
     "evidence:remove", "evidence:reopen", "evidence:settings", "guests:settings", "intercom:unlock", "keys:command",
     "lockdown:again", "lockdown:confirm", "lockdown:open", "lockdown:rehearse", "lockdown:rehearse_open",
-    "lockdown:release", "lockdown:save_settings", "lockdown:start", "lockdown:withdraw", "logs:export",
+    "lockdown:release", "lockdown:save_settings", "lockdown:start", "lockdown:withdraw", "history:export",
     "members:export", "members:keys", "members:one_time", "members:reveal", "platform:enter", "restore:release",
     "safety:confirm", "safety:decline", "staff:change_role", "staff:invite", "staff:remove", "staff:uninvite",
     "support:allow", "webhook:change", "webhook:reveal", "webhook:test",
@@ -29,7 +29,7 @@ LONG = {
     "rights:template", "rights:template_delete", "rights:template_from", "rights:template_new",
 }  # fmt: skip
 #: Reading these returns a file. They need the same proof as `SHORT`.
-FILES = {"evidence:download", "guests:expected_badges", "logs:export_file", "reports:download", "reviews:file"}
+FILES = {"evidence:download", "guests:expected_badges", "history:export_file", "reports:download", "reviews:file"}
 
 #: Every other write, and why it needs no proof: a session that was left open can only do a day's usual work with it.
 HARMLESS = {
@@ -44,14 +44,14 @@ HARMLESS = {
         "intercom:request_stop",
     },
     "goes on with a file of the log, whose making asked and whose download asks": {
-        "logs:export_stop", "logs:export_continue",
+        "history:export_stop", "history:export_continue",
     },
     "is a desk's work with one guest, done in seconds; a code opens what its visit type allows, for hours": {
         "guests:new", "guests:without_code", "guests:code", "guests:link", "guests:unlink", "guests:edit",
         "guests:extend", "guests:cut", "guests:withdraw", "guests:step", "guests:undo", "guests:close",
     },
     "keeps searches of the log, which show nothing by themselves": {
-        "logs:search_save", "logs:search", "logs:search_delete",
+        "history:search_save", "history:search", "history:search_delete",
     },
     "decides in an access review: nothing is withdrawn before `reviews:withdrawals`, which asks": {
         "reviews:press", "reviews:confirm_many", "reviews:withdraw_many", "reviews:delegate",
@@ -101,7 +101,7 @@ LOOKED_AT = {
         "areas:edit_progress", "banners", "changes:progress", "devices:status", "explain:reading", "find",
         "guests:banners", "guests:board", "guests:building_board", "guests:expected_progress", "guests:find",
         "guests:host_choices", "guests:reading", "guests:request_outcome", "home:changes", "imports:progress",
-        "intents:outcome", "intercom:request_outcome", "keys:status", "logs:export_progress", "logs:happened",
+        "intents:outcome", "intercom:request_outcome", "keys:status", "history:export_progress", "history:happened",
         "members:reading", "reports:progress", "reviews:progress", "rollcall:state", "rollcall:worker",
         "webhook:now",
     },
@@ -114,8 +114,9 @@ LOOKED_AT = {
         "guests:request_page", "home:index", "imports:index", "imports:page", "intents:index", "intents:page",
         "intercom:camera", "intercom:index", "intercom:request_page", "keys:box", "keys:index", "keys:key",
         "lockdown:evacuation", "lockdown:index", "lockdown:new", "lockdown:page", "lockdown:settings",
-        "logs:door_day", "logs:export_page", "logs:exports", "logs:index", "logs:people", "logs:person_day",
-        "logs:record", "logs:searches", "members:page", "plans:index", "plans:plan", "platform:index",
+        "history:door_day", "history:export_page", "history:exports", "history:index", "history:people",
+        "history:person_day", "history:record", "history:searches", "members:page", "plans:index", "plans:plan",
+        "platform:index",
         "reports:index", "reports:page", "restore:page", "reviews:decide", "reviews:index", "reviews:item",
         "reviews:mine", "reviews:my_item", "reviews:page", "reviews:report", "rights:compare", "rights:templates",
         "roles:index", "rollcall:index", "rollcall:page", "rollcall:report", "safety:change", "staff:index",

@@ -2,16 +2,16 @@
 
 from portal.base.timers.celery_app import app
 from portal.base.timers.clock import ClockTime
-from portal.base.timers.models import Run
+from portal.base.timers.models import TimerRun
 from portal.base.timers.timer_registry import Querysets
 from tenants.scope import across_tenants
 
 
-def round_of(timer: str) -> Run:
+def round_of(timer: str) -> TimerRun:
     """Do a whole round, even if the last one was just done."""
-    Run.objects.filter(name=timer).update(due_at=ClockTime())
+    TimerRun.objects.filter(name=timer).update(due_at=ClockTime())
     app.tasks[f"portal.timers.{timer}"].run()
-    run = Run.objects.get(name=timer)
+    run = TimerRun.objects.get(name=timer)
     assert (run.place, run.done_at is not None) == (0, True), "the round is complete"
     return run
 

@@ -4,7 +4,7 @@ from django.urls import reverse
 
 from portal.domain.alerts.models import Rule
 from portal.domain.cameras.models import CameraSettings
-from portal.domain.notifications.models import Audience, WebAddress
+from portal.domain.notifications.models import AlertRecipients, WebAddress
 from portal.domain.safety.rules import RULES
 from portal.domain.visits.models import DeskSettings
 from portal.evidence.models import EvidenceSettings
@@ -56,7 +56,7 @@ def rule(kind, **values):
 
 
 def audience(**values):
-    return lambda: Audience.objects.create(kind="forced", **values)
+    return lambda: AlertRecipients.objects.create(kind="forced", **values)
 
 
 def address():

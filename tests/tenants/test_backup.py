@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from portal.domain.history.models import History
 from portal.domain.people.models import Member
-from portal.logs.models import SavedSearch
+from portal.history.models import SavedSearch
 from stack.services import new_vault_key
 from tenants.models import AuditEntry, Tenant
 from tenants.scope import across_tenants, tenant_scope
@@ -42,7 +42,7 @@ def here(make_two: Any, settings: Any, tmp_path: Path, monkeypatch: pytest.Monke
             member = Member.objects.create(tenant=tenant, member_id="M1", member_name="Sato")
             with connection.cursor() as cursor:  # a table without row security
                 cursor.execute(
-                    "INSERT INTO mirror_membersearch (member_id, tenant_id, pieces) VALUES (%s, %s, '{}')",
+                    "INSERT INTO people_membersearch (member_id, tenant_id, pieces) VALUES (%s, %s, '{}')",
                     [member.pk, tenant.pk],
                 )
     with tenant_scope(two.a):
@@ -143,7 +143,7 @@ def test_a_part_of_the_log_that_was_left_out_is_missed(here: Any, tmp_path: Path
     month, at = timezone.now().strftime("mirror_history_%Y_%m"), timezone.now()
     with tenant_scope(here.a):
         History.objects.bulk_create(record(number, at) for number in range(200))
-    assert "mirror_history: 0 of 200 rows, of a." in problems(by_backup(tmp_path, f"--exclude-table={month}"))
+    assert "history_history: 0 of 200 rows, of a." in problems(by_backup(tmp_path, f"--exclude-table={month}"))
 
 
 def test_a_dump_that_is_cut_off_or_changed_is_not_trusted(here: Any, tmp_path: Path) -> None:
@@ -165,11 +165,11 @@ def test_without_pg_restore_the_check_says_what_to_install(
 
 def test_a_dump_of_an_earlier_version_is_checked_against_what_is_restored_from_it(here: Any, tmp_path: Path) -> None:
     with as_owner() as owner:
-        owner.execute("ALTER TABLE hooks_webhook RENAME former_secret TO not_yet")
+        owner.execute("ALTER TABLE webhooks_webhook RENAME former_secret TO not_yet")
         try:
             assert "The dump is complete" in check(by_backup(tmp_path))
         finally:
-            owner.execute("ALTER TABLE hooks_webhook RENAME not_yet TO former_secret")
+            owner.execute("ALTER TABLE webhooks_webhook RENAME not_yet TO former_secret")
 
 
 def test_the_keys_of_another_installation_are_found(here: Any, tmp_path: Path, settings: Any) -> None:
@@ -200,7 +200,7 @@ def test_what_is_restored_has_every_row_also_of_a_month_that_was_made_later(here
         owner.execute(f"DROP TABLE IF EXISTS {part}, mirror_historysearch_{early:%Y_%m}")
     with tenant_scope(here.a):
         with connection.cursor() as cursor:
-            cursor.execute("SELECT mirror_make_month(%s)", [early])
+            cursor.execute("SELECT history_make_month(%s)", [early])
         History.objects.bulk_create([record(1, datetime(early.year, early.month, 2, tzinfo=UTC))])
     with backups.restored(by_backup(tmp_path)) as url:
         assert backups.rows(url)[part] == 1
@@ -219,8 +219,8 @@ WRITES = (
     "SELECT setval('tenants_auditentry_id_seq', 1)",
     "COPY tenants_staff FROM PROGRAM 'true'",
     "COPY (SELECT 1) TO PROGRAM 'true'",
-    "SELECT mirror_make_month(date_trunc('month', now())::date)",
-    "SELECT mirror_drop_month('2001-02-01')",
+    "SELECT history_make_month(date_trunc('month', now())::date)",
+    "SELECT history_drop_month('2001-02-01')",
     "ALTER TABLE tenants_auditentry DISABLE TRIGGER ALL",
     "ALTER TABLE tenants_auditentry NO FORCE ROW LEVEL SECURITY",
     "DROP TABLE tenants_auditentry CASCADE",

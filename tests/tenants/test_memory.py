@@ -42,7 +42,7 @@ def test_counting_begins_anew_when_its_time_is_over():
 def test_a_crash_of_the_database_does_not_forget_it():
     """Check that the table is logged: PostgreSQL empties an unlogged one, and a standby has none of it."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT relpersistence FROM pg_class WHERE relname = 'tenants_kept'")
+        cursor.execute("SELECT relpersistence FROM pg_class WHERE relname = 'tenants_cacheentry'")
         assert cursor.fetchone() == ("p",)
 
 

@@ -12,9 +12,9 @@ from portal.base.storage.models import StoredFile
 from portal.base.timers import beat
 from portal.base.timers.celery_app import app
 from portal.base.timers.clock import ClockTime, database_now
-from portal.base.timers.models import Run
+from portal.base.timers.models import TimerRun
 from portal.base.timers.timer_registry import TIMERS
-from portal.domain.alerts.models import Watch
+from portal.domain.alerts.models import DetectionState
 from portal.domain.events import MirrorKind
 from portal.domain.intents.models import Intent, State
 from portal.domain.intents.recording import Command
@@ -46,20 +46,20 @@ def group_asked_for(place: Place) -> Intent:
 
 def queued(place: Place) -> None:
     intent = group_asked_for(place)
-    Intent.objects.filter(pk=intent.pk).update(state=State.QUEUED, due_at=ClockTime(), rung_at=None)
+    Intent.objects.filter(pk=intent.pk).update(state=State.QUEUED, due_at=ClockTime(), woken_at=None)
 
 
 def too_late(place: Place) -> None:
     intent = group_asked_for(place)
     Intent.objects.filter(pk=intent.pk).update(
-        state=State.QUEUED, deadline=database_now() - timedelta(seconds=1), rung_at=ClockTime(), due_at=None
+        state=State.QUEUED, deadline=database_now() - timedelta(seconds=1), woken_at=ClockTime(), due_at=None
     )
 
 
 def rung_for_and_not_heard(place: Place) -> None:
     intent = group_asked_for(place)
     Intent.objects.filter(pk=intent.pk).update(
-        state=State.QUEUED, due_at=ClockTime(), rung_at=database_now() - timedelta(seconds=6)
+        state=State.QUEUED, due_at=ClockTime(), woken_at=database_now() - timedelta(seconds=6)
     )
 
 
@@ -90,15 +90,15 @@ def old_file(place: Place) -> None:
 
 
 def watched(place: Place) -> None:
-    Watch.objects.create(due_at=database_now() + timedelta(minutes=1))
+    DetectionState.objects.create(due_at=database_now() + timedelta(minutes=1))
 
 
 def not_looked_at_for_alerts(place: Place) -> None:
-    Watch.objects.update(due_at=database_now())
+    DetectionState.objects.update(due_at=database_now())
 
 
 def not_watched_for_alerts(place: Place) -> None:
-    Watch.objects.all().delete()
+    DetectionState.objects.all().delete()
 
 
 def list_to_be_read(place: Place) -> None:
@@ -106,7 +106,7 @@ def list_to_be_read(place: Place) -> None:
 
 
 def round_to_be_begun(place: Place) -> None:
-    Run.objects.create(name="doors", due_at=database_now())
+    TimerRun.objects.create(name="doors", due_at=database_now())
 
 
 def answer_that_nobody_waits_for(place: Place) -> None:
@@ -209,7 +209,7 @@ def test_a_timer_that_had_work_is_looked_at_again_soon(place: Place, passed: lis
 def test_rounds_that_never_ran_are_due_when_a_clock_begins_to_lead(passed: list[float], rung: list[str]) -> None:
     beat.Clock(app).tick()
     assert set(rung) == {name for name, timer in TIMERS.items() if timer.is_in_rounds}
-    assert set(rung) == set(Run.objects.values_list("name", flat=True))
+    assert set(rung) == set(TimerRun.objects.values_list("name", flat=True))
 
 
 @pytest.mark.usefixtures("place")

@@ -6,9 +6,9 @@ import pytest
 
 from portal.base.timers import timer_registry
 from portal.base.timers.clock import database_now
-from portal.base.timers.models import Run
+from portal.base.timers.models import TimerRun
 from portal.base.timers.timer_registry import TIMERS, Lag
-from portal.domain.alerts.models import Watch
+from portal.domain.alerts.models import DetectionState
 from portal.domain.visits.models import Visit
 from tenants.scope import across_tenants, tenant_scope
 from tests.support.places import Place
@@ -51,22 +51,22 @@ def test_the_lag_of_rows_is_the_age_of_the_oldest_one_that_is_due(place: Place) 
 def test_what_was_rung_for_and_not_done_lags_still(place: Place) -> None:
     now = database_now()
     with tenant_scope(place.tenant):
-        Watch.objects.create(due_at=now - timedelta(minutes=2), rung_at=now)
+        DetectionState.objects.create(due_at=now - timedelta(minutes=2), woken_at=now)
     assert lag_of("alerts").is_late
     with tenant_scope(place.tenant):
-        Watch.objects.update(due_at=now - timedelta(seconds=30))
+        DetectionState.objects.update(due_at=now - timedelta(seconds=30))
     assert not lag_of("alerts").is_late
 
 
 @pytest.mark.django_db
 def test_a_round_lags_by_what_its_end_is_overdue() -> None:
     now = database_now()
-    run = Run.objects.create(name="doors", done_at=now - timedelta(seconds=40), place=7)
+    run = TimerRun.objects.create(name="doors", done_at=now - timedelta(seconds=40), place=7)
     assert lag_of("doors") == Lag("doors", 60.0, 0.0, run.done_at, True)
-    Run.objects.update(done_at=now - timedelta(seconds=150), place=0)
+    TimerRun.objects.update(done_at=now - timedelta(seconds=150), place=0)
     assert 90 <= lag_of("doors").seconds < 150
     assert not lag_of("doors").is_late
-    Run.objects.update(done_at=now - timedelta(seconds=200))
+    TimerRun.objects.update(done_at=now - timedelta(seconds=200))
     assert lag_of("doors").is_late
-    Run.objects.update(done_at=None, created_at=now - timedelta(seconds=200))
+    TimerRun.objects.update(done_at=None, created_at=now - timedelta(seconds=200))
     assert lag_of("doors").is_late, "it was never complete"

@@ -7,7 +7,7 @@ import pytest
 from portal.base.timers import beat
 from portal.base.timers.clock import database_now
 from portal.base.timers.models import Lease
-from portal.domain.alerts.models import Watch
+from portal.domain.alerts.models import DetectionState
 from tenants.models import User
 from tenants.scope import tenant_scope
 from tests.support.members import said
@@ -30,8 +30,8 @@ def ticked(seconds_ago: float) -> None:
 
 def waits(place: Place, minutes: int) -> None:
     with tenant_scope(place.tenant):
-        Watch.objects.all().delete()
-        Watch.objects.create(due_at=database_now() - timedelta(minutes=minutes))
+        DetectionState.objects.all().delete()
+        DetectionState.objects.create(due_at=database_now() - timedelta(minutes=minutes))
 
 
 def test_while_all_is_well_there_is_one_quiet_line(page, place: Place) -> None:

@@ -13,7 +13,7 @@ from django.db import connection
 from django.test import override_settings
 
 from portal.base.restore import marking
-from portal.base.restore.models import Restored
+from portal.base.restore.models import Restore
 from portal.base.timers import beat, celery_app, database_identity
 from portal.base.timers.celery_app import app
 from portal.base.timers.clock import ClockTime, database_now
@@ -108,7 +108,7 @@ def asked(place: Place, **facts: Any) -> Intent:
         by=place.asker,
         nonce=fresh_nonce(),
     )
-    values = {"state": State.QUEUED, "due_at": ClockTime(), "rung_at": None, "finished_at": None} | facts
+    values = {"state": State.QUEUED, "due_at": ClockTime(), "woken_at": None, "finished_at": None} | facts
     Intent.objects.filter(pk=intent.pk).update(**values)
     return Intent.objects.get(pk=intent.pk)
 
@@ -141,7 +141,7 @@ class TestBefore:
         clock.tick()
         assert clock.holder.is_leader
         assert not marking.is_restored_copy()
-        assert Restored.objects_across_tenants is not None
+        assert Restore.objects_across_tenants is not None
 
     @pytest.mark.django_db
     def test_a_database_that_is_the_same_or_new_is_no_copy(self) -> None:
@@ -211,7 +211,7 @@ class TestMarks:
                 assert Intent.objects.get(pk=intent.pk).reason == Reason.RESTORED
             assert states[accepted.pk] == State.ACCEPTED
             assert states[done.pk] == State.SUCCEEDED
-            assert Restored.objects.get().counts["requests"] == 3
+            assert Restore.objects.get().counts["requests"] == 3
 
     def test_jobs_stop_and_their_open_rows_are_for_a_person_to_decide(self, place: Place) -> None:
         made = {}
@@ -232,7 +232,7 @@ class TestMarks:
                     continue
                 assert rows == [RowState.UNCERTAIN] * 3 + [RowState.FAILED]
                 if state == JobState.RUNNING:
-                    assert (now.stop_asked, now.halt) == (True, Halt.RESTORED)
+                    assert (now.stop_requested, now.halt) == (True, Halt.RESTORED)
                 else:
                     assert now.state == JobState.STOPPED
 
@@ -296,11 +296,11 @@ class TestMarks:
                 marking.mark_all_tenants()
         assert marking.is_restored_copy(), "nothing leaves yet"
         with scope(place):
-            before = Restored.objects.get()
+            before = Restore.objects.get()
         assert marking.mark_all_tenants()
         assert not marking.is_restored_copy()
         with scope(place):
-            assert Restored.objects.get().found_at == before.found_at
+            assert Restore.objects.get().found_at == before.found_at
             assert AuditEntry.objects.filter(action="restore.found").count() == 1
 
 

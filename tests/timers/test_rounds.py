@@ -8,7 +8,7 @@ from celery.exceptions import SoftTimeLimitExceeded
 
 from portal.base.timers import celery_app, rounds
 from portal.base.timers.clock import ClockTime
-from portal.base.timers.models import Run
+from portal.base.timers.models import TimerRun
 from portal.domain.visits.models import Visit
 from tenants.models import ServiceEnvironment, Tenant
 from tenants.scope import across_tenants, current_tenant_id
@@ -51,7 +51,7 @@ class Walk:
         self.at.get(tenant.pk, lambda: None)()
 
     def run(self) -> bool:
-        Run.objects.update(due_at=ClockTime())
+        TimerRun.objects.update(due_at=ClockTime())
         return rounds.continue_round("walk", self.steps, every=EVERY, seconds=SECONDS)
 
 
@@ -77,8 +77,8 @@ def visit(tenant_id: int) -> None:
     )
 
 
-def run_row() -> Run:
-    return Run.objects.get(name="walk")
+def run_row() -> TimerRun:
+    return TimerRun.objects.get(name="walk")
 
 
 def test_a_round_comes_to_each_tenant_once_and_is_due_again_after_its_time(walk: Walk) -> None:

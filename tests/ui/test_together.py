@@ -54,7 +54,7 @@ def test_the_groups_are_asked_along_where_they_are_offered_alone(make):
     for page, offered in (("members/", True), ("devices/", False), ("members/leavers/", True)):
         with CaptureQueriesContext(connection) as asked:
             html = client.get(f"/t/{slug}/{page}", follow=True).content.decode()
-        about = [sql for sql in in_full(asked) if 'FROM "mirror_group"' in sql]
+        about = [sql for sql in in_full(asked) if 'FROM "people_group"' in sql]
         assert ('value="late"' in html, len(about)) == (offered, int(offered)), page
         assert all("json_agg" in each for each in about)
 
@@ -65,5 +65,5 @@ def test_what_every_page_shows_is_one_statement(make):
     with CaptureQueriesContext(connection) as asked:
         client.get(f"/t/{place.tenant.slug}/members/")
     (together,) = [sql for sql in in_full(asked) if "json_agg" in sql]
-    for table in ("budget_gauge", "mirror_mirrorstate", "guests_visit", "mirror_passcontroller", "ui_listchoice"):
+    for table in ("budget_gauge", "sync_mirrorstate", "visits_visit", "places_passcontroller", "ui_listchoice"):
         assert f'"{table}"' in together

@@ -15,7 +15,7 @@ from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.db.models import QuerySet
 
-from portal.base.restore.models import Restored
+from portal.base.restore.models import Restore
 from portal.base.timers import database_identity
 from portal.base.timers.clock import ClockTime, database_now
 from portal.base.timers.database_identity import DatabaseIdentity, is_from_other_database
@@ -52,13 +52,13 @@ def register(name: str, mark: MarkFunction, release: ReleaseFunction | None = No
 
 def is_waiting(name: str, pk: int) -> bool:
     """Return True if a row of the current tenant was marked and not released by a person."""
-    rows = Restored.objects.filter(released_at=None, waiting__contains={name: [pk]})
+    rows = Restore.objects.filter(released_at=None, waiting__contains={name: [pk]})
     return rows.exists()
 
 
 def release_row(name: str, pk: int) -> None:
     """Remove a row from those that wait, because a person acted on it. Call it in the transaction of the action."""
-    row = Restored.objects.select_for_update().filter(released_at=None, waiting__contains={name: [pk]}).first()
+    row = Restore.objects.select_for_update().filter(released_at=None, waiting__contains={name: [pk]}).first()
     if row is not None:
         row.waiting[name].remove(pk)
         row.save(update_fields=["waiting"])
@@ -146,7 +146,7 @@ def _unlock_site() -> None:
 
 
 def _mark_tenant(tenant: Tenant, taken_at: datetime | None, identity: str) -> None:
-    row = Restored.objects.select_for_update().filter(released_at=None).first() or Restored(tenant=tenant)
+    row = Restore.objects.select_for_update().filter(released_at=None).first() or Restore(tenant=tenant)
     if row.identity == identity:
         return  # marked by a process that crashed later
     row.identity, row.taken_at, row.found_at = identity, taken_at, database_now()
@@ -167,10 +167,10 @@ def _mail_values(taken_at: datetime | None, tenant: str, slug: str) -> dict[str,
     return {"taken": f"{local(taken_at):%Y-%m-%d %H:%M}" if taken_at else "", "tenant": tenant, "slug": slug}
 
 
-def release(row: Restored, by: User) -> None:
+def release(row: Restore, by: User) -> None:
     """Resume automatic work of the current tenant. Releasing twice does nothing."""
     with transaction.atomic():
-        held = Restored.objects.select_for_update().filter(pk=row.pk, released_at=None).first()
+        held = Restore.objects.select_for_update().filter(pk=row.pk, released_at=None).first()
         if held is None:
             return
         for name, let_go_on in _releases.items():

@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 from tenants.models import TenantModel
 
 
-class Restored(TenantModel):
+class Restore(TenantModel):
     """The detection that a tenant's data was restored. Automatic work waits until a person releases it.
 
     `taken_at` is the time of the backup: changes from then to `found_at` are unknown. `identity` contains the

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from portal.base.restore import marking
-from portal.base.restore.models import Restored
+from portal.base.restore.models import Restore
 from portal.base.timers import beat, celery_app
 from portal.base.ui import frame
 from portal.base.ui.frame import Banner
@@ -38,8 +38,8 @@ def banners(request: TenantRequest) -> Iterator[Banner]:
         )
 
 
-def waiting_rows() -> QuerySet[Restored]:
-    return Restored.objects.filter(released_at=None)
+def waiting_rows() -> QuerySet[Restore]:
+    return Restore.objects.filter(released_at=None)
 
 
 celery_app.STOP_CONDITIONS.append(marking.is_restored_copy)

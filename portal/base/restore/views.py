@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from portal.base.restore import marking
-from portal.base.restore.models import Restored
+from portal.base.restore.models import Restore
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 
@@ -59,14 +59,14 @@ _WAITING: dict[str, Callable[[int], str]] = {
 }
 
 
-def marked_texts(row: Restored) -> Iterator[str]:
+def marked_texts(row: Restore) -> Iterator[str]:
     """Yield a sentence for each kind of rows that a person or a later check decides."""
     for name, words in _MARKED.items():
         if n := row.counts.get(name, 0):
             yield words(n) % {"n": n}
 
 
-def waiting_texts(row: Restored) -> Iterator[str]:
+def waiting_texts(row: Restore) -> Iterator[str]:
     """Yield a sentence for each kind of rows that continue after the release."""
     for name, words in _WAITING.items():
         if n := len(row.waiting.get(name, ())):
@@ -76,7 +76,7 @@ def waiting_texts(row: Restored) -> Iterator[str]:
 @tenant_view(Permission.TENANT_VIEW)
 def page(request: TenantRequest) -> HttpResponse:
     """Show what was marked after the restore, and who released the waiting work."""
-    row = Restored.objects.select_related("released_by").order_by("-found_at").first()
+    row = Restore.objects.select_related("released_by").order_by("-found_at").first()
     if row is None:
         raise Http404
     context = {
@@ -91,7 +91,7 @@ def page(request: TenantRequest) -> HttpResponse:
 @tenant_view(Permission.CONNECTION_MANAGE, methods=["POST"])
 def release(request: TenantRequest) -> HttpResponse:
     """Resume automatic work."""
-    row = Restored.objects.filter(released_at=None).first()
+    row = Restore.objects.filter(released_at=None).first()
     if row is not None:
         marking.release(row, request.user)
         messages.success(request, _("Automatic work has resumed."))

@@ -21,7 +21,7 @@ class Lease(models.Model):
         return self.host
 
 
-class Run(models.Model):
+class TimerRun(models.Model):
     """A timer that does its work in rounds: when the next run is due, and where the round continues.
 
     `place` is the last processed position, usually a tenant. `done_at` is when a round was last complete.

@@ -16,7 +16,7 @@ from django.db.models import QuerySet
 
 from portal.base.timers import celery_app, timer_registry
 from portal.base.timers.clock import ClockTime
-from portal.base.timers.models import Run
+from portal.base.timers.models import TimerRun
 from portal.base.timers.timer_registry import Querysets
 from tenants.models import Tenant
 from tenants.scope import across_tenants, tenant_scope
@@ -46,7 +46,7 @@ def register(name: str, steps: Steps, *, every: float, queue: str, seconds: int 
             celery_app.enqueue(task, [()])
 
     def work() -> list[QuerySet[Any]]:
-        return [Run.objects.filter(name=name, due_at__lte=ClockTime()).order_by("due_at")]
+        return [TimerRun.objects.filter(name=name, due_at__lte=ClockTime()).order_by("due_at")]
 
     timer = timer_registry.Timer(every, work, list, check_every=min(every, _CHECK_SECONDS), is_in_rounds=True)
     task = timer_registry.add_timer(name, look, timer, queue=queue, seconds=seconds)
@@ -55,7 +55,7 @@ def register(name: str, steps: Steps, *, every: float, queue: str, seconds: int 
 def create_missing_runs() -> None:
     """Create due runs for all rounds that never ran. Called by a clock that begins to lead."""
     names = [name for name, timer in timer_registry.TIMERS.items() if timer.is_in_rounds]
-    Run.objects.bulk_create([Run(name=name) for name in names], ignore_conflicts=True)
+    TimerRun.objects.bulk_create([TimerRun(name=name) for name in names], ignore_conflicts=True)
 
 
 def continue_round(name: str, steps: Steps, *, every: float, seconds: float) -> bool:
@@ -63,7 +63,7 @@ def continue_round(name: str, steps: Steps, *, every: float, seconds: float) -> 
     place = _claim_round(name, seconds)
     if place is None:
         return False
-    mine = Run.objects.filter(name=name)
+    mine = TimerRun.objects.filter(name=name)
     until = time.monotonic() + seconds * _WORK_SHARE
     try:
         for at in steps(place):
@@ -82,11 +82,11 @@ def continue_round(name: str, steps: Steps, *, every: float, seconds: float) -> 
 
 def _claim_round(name: str, seconds: float) -> int | None:
     """Return the place after which to continue; None if the round is not due, or another process runs it."""
-    Run.objects.get_or_create(name=name)
-    due = Run.objects.filter(name=name, due_at__lte=ClockTime())
+    TimerRun.objects.get_or_create(name=name)
+    due = TimerRun.objects.filter(name=name, due_at__lte=ClockTime())
     if not due.update(due_at=ClockTime() + timedelta(seconds=seconds + _MORE_THAN_THE_LIMIT)):
         return None
-    return Run.objects.values_list("place", flat=True).get(name=name)
+    return TimerRun.objects.values_list("place", flat=True).get(name=name)
 
 
 def tenant_steps(rows: Querysets, work: Callable[[Tenant], object]) -> Steps:

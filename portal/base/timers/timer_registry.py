@@ -2,8 +2,8 @@
 
 Apps register their timers in `signals.py`. The leading clock queries all of them in one statement (`beat.py`),
 and starts a task only if a row is due. Timers that process all tenants, or delete old rows, work in rounds
-(`rounds.py`): their due row is in `timers_run`. A timer's lag is the age of its oldest due row, or how long its round
-is overdue.
+(`rounds.py`): their due row is in `timers_timerrun`. A timer's lag is the age of its oldest due row, or how long its
+round is overdue.
 """
 
 import time
@@ -19,7 +19,7 @@ from django.db.models import DateTimeField, ExpressionWrapper, F, OrderBy, Query
 from portal.base.timers import celery_app
 from portal.base.timers.celery_app import app, clock_task
 from portal.base.timers.clock import ClockTime
-from portal.base.timers.models import Run
+from portal.base.timers.models import TimerRun
 from tenants.models import TenantModel
 from tenants.postgresql.prepared_statements import PreparedStatement
 from tenants.scope import across_tenants
@@ -214,7 +214,7 @@ class Lag(NamedTuple):
 
 def lags() -> list[Lag]:
     """Return the lag of every timer, in two statements: one for all due rows, one for all rounds."""
-    (now, waiting), runs = _overdue_seconds(), Run.objects.in_bulk()
+    (now, waiting), runs = _overdue_seconds(), TimerRun.objects.in_bulk()
     return [
         _of_round(name, timer.every, runs, now)
         if timer.is_in_rounds
@@ -223,7 +223,7 @@ def lags() -> list[Lag]:
     ]
 
 
-def _of_round(name: str, every: float, runs: Mapping[str, Run], now: datetime) -> Lag:
+def _of_round(name: str, every: float, runs: Mapping[str, TimerRun], now: datetime) -> Lag:
     run = runs.get(name)
     if run is None:
         return Lag(name, every, 0.0, None, False)

@@ -7,25 +7,24 @@ from tenants.postgresql.row_security import EnableRowSecurity
 
 
 class Migration(migrations.Migration):
-    replaces = [("devices", "0001_initial"), ("devices", "0002_held_doors")]
-
     initial = True
 
     dependencies = [
         ("intents", "0001_tables"),
         ("tenants", "0001_tables"),
+        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name="BoardSight",
+            name="BoardView",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("looked_at", models.DateTimeField()),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
             options={
-                "constraints": [models.UniqueConstraint(fields=("tenant",), name="devices_boardsight_once")],
+                "constraints": [models.UniqueConstraint(fields=("tenant",), name="devices_boardview_once")],
             },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
@@ -37,20 +36,20 @@ class Migration(migrations.Migration):
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("device_id", models.TextField(db_collation="C")),
-                ("until", models.DateTimeField(null=True)),
+                ("attempts", models.PositiveIntegerField(default=0)),
+                ("ends_at", models.DateTimeField(null=True)),
                 ("due_at", models.DateTimeField(null=True)),
-                ("attempts", models.PositiveSmallIntegerField(default=0)),
                 (
                     "state",
                     models.CharField(
                         choices=[
-                            ("asked", "Asked"),
-                            ("standing", "Standing"),
+                            ("requested", "Requested"),
+                            ("active", "Active"),
                             ("ended", "Ended"),
                             ("superseded", "Superseded"),
                             ("failed", "Failed"),
                         ],
-                        default="asked",
+                        default="requested",
                         max_length=10,
                     ),
                 ),
@@ -61,13 +60,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
-                    "intent",
-                    models.OneToOneField(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="intents.intent"
-                    ),
-                ),
-                (
-                    "lock",
+                    "request",
                     models.ForeignKey(
                         null=True, on_delete=django.db.models.deletion.PROTECT, related_name="+", to="intents.intent"
                     ),
@@ -82,6 +75,12 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
+                (
+                    "unlock",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="intents.intent"
+                    ),
+                ),
             ],
             options={
                 "indexes": [
@@ -89,7 +88,7 @@ class Migration(migrations.Migration):
                         condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="devices_hold_due"
                     ),
                     models.Index(
-                        condition=models.Q(("state__in", ["asked", "standing"])),
+                        condition=models.Q(("state__in", ["requested", "active"])),
                         fields=["tenant", "device_id"],
                         name="devices_hold_open",
                     ),
@@ -100,5 +99,6 @@ class Migration(migrations.Migration):
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
         ),
-        *(EnableRowSecurity(f"devices_{table}") for table in ("boardsight", "hold")),
+        EnableRowSecurity("devices_boardview"),
+        EnableRowSecurity("devices_hold"),
     ]

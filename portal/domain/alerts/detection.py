@@ -3,7 +3,7 @@
 If a kind fails on new records, only its work is rolled back and noted as behind. The next check repeats it.
 
 There is one row for each fact, even if it ends and begins again for a short time. The writer of observations has locked
-the tenant's `Watch`, so that no alert begins twice and no record is counted twice.
+the tenant's `DetectionState`, so that no alert begins twice and no record is counted twice.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ from portal.base.timers import rounds
 from portal.base.timers.clock import ClockTime, database_now
 from portal.base.timers.timer_registry import DueRows
 from portal.domain.alerts.kinds import KINDS, Observation
-from portal.domain.alerts.models import Alert, AlertRecord, Rule, Watch
+from portal.domain.alerts.models import Alert, AlertRecord, DetectionState, Rule
 from portal.domain.alerts.rules import EffectiveRule, load_rules, rule_of
 from portal.domain.history.models import History
 from tenants.models import Connection, Tenant, current_tenant
@@ -189,8 +189,8 @@ def check_tenant(kinds: Collection[str] | None = None) -> None:
                 kinds.add(rule.kind.name)
             if rule.kind.name in kinds:
                 _check_rule(rule, tenant, now)
-        watch.due_at, watch.rung_at = now + INTERVAL, None
-        watch.save(update_fields=["behind", "due_at", "rung_at"])
+        watch.due_at, watch.woken_at = now + INTERVAL, None
+        watch.save(update_fields=["behind", "due_at", "woken_at"])
 
 
 def _kinds_to_check(tenants: Collection[int]) -> Mapping[int, set[str]]:
@@ -234,7 +234,7 @@ def _check_rule(rule: EffectiveRule, tenant: Tenant, now: datetime) -> None:
         log.exception("alerts_kind_failed", kind=rule.kind.name)
 
 
-def _catch_up(watch: Watch, rule: EffectiveRule, tenant: Tenant) -> None:
+def _catch_up(watch: DetectionState, rule: EffectiveRule, tenant: Tenant) -> None:
     """Check the records at which a kind failed, a batch at a time."""
     first, oldest = watch.behind[rule.kind.name]
     found = History.objects.filter(pk__gte=first, at__gte=max(datetime.fromisoformat(oldest), watch.since))
@@ -247,49 +247,49 @@ def _catch_up(watch: Watch, rule: EffectiveRule, tenant: Tenant) -> None:
         del watch.behind[rule.kind.name]
 
 
-def _lock_watch(tenant: Tenant) -> Watch:
-    rows = Watch.objects.select_for_update(no_key=True)
+def _lock_watch(tenant: Tenant) -> DetectionState:
+    rows = DetectionState.objects.select_for_update(no_key=True)
     if (watch := rows.first()) is None:
-        Watch.objects.get_or_create(tenant=tenant)
+        DetectionState.objects.get_or_create(tenant=tenant)
         watch = rows.get()
     return watch
 
 
-def _due() -> QuerySet[Watch]:
-    return Watch.objects_across_tenants.filter(due_at__lte=ClockTime())
+def _due() -> QuerySet[DetectionState]:
+    return DetectionState.objects_across_tenants.filter(due_at__lte=ClockTime())
 
 
-def _due_and_unclaimed() -> QuerySet[Watch]:
-    return _due().filter(Q(rung_at=None) | Q(rung_at__lt=ClockTime() - INTERVAL))
+def _due_and_unclaimed() -> QuerySet[DetectionState]:
+    return _due().filter(Q(woken_at=None) | Q(woken_at__lt=ClockTime() - INTERVAL))
 
 
 def _unwatched() -> QuerySet[Connection]:
-    watched = Watch.objects_across_tenants.values("tenant_id")
+    watched = DetectionState.objects_across_tenants.values("tenant_id")
     return Connection.objects_across_tenants.exclude(state=Connection.State.NONE).exclude(tenant__in=watched)
 
 
 _DUE = DueRows(
-    rows=_due_and_unclaimed, claim_values=lambda: {"rung_at": ClockTime()}, columns=("behind",), batch_size=100
+    rows=_due_and_unclaimed, claim_values=lambda: {"woken_at": ClockTime()}, columns=("behind",), batch_size=100
 )
 
 
 def check_due() -> None:
     """Watch every connected tenant, and check those that are due. More workers start while more are due."""
     with across_tenants("each connected tenant is watched"):
-        rows = [Watch(tenant_id=each) for each in _unwatched().values_list("tenant_id", flat=True)]
-        Watch.objects_across_tenants.bulk_create(rows, ignore_conflicts=True)
+        rows = [DetectionState(tenant_id=each) for each in _unwatched().values_list("tenant_id", flat=True)]
+        DetectionState.objects_across_tenants.bulk_create(rows, ignore_conflicts=True)
     for watches in _DUE.claim_batches():
         _check_tenants(watches)
 
 
-def _check_tenants(watches: Collection[Watch]) -> None:
+def _check_tenants(watches: Collection[DetectionState]) -> None:
     """Check these tenants: those without anything to check in one statement, the others one by one."""
     with across_tenants("the calm ones of all tenants are looked at together"):
         now = database_now()
         kinds = _kinds_to_check([each.tenant_id for each in watches])
         others = [each for each in watches if kinds[each.tenant_id] or each.behind]
         calm = {each.pk for each in watches} - {each.pk for each in others}
-        Watch.objects_across_tenants.filter(pk__in=calm).update(due_at=now + INTERVAL, rung_at=None)
+        DetectionState.objects_across_tenants.filter(pk__in=calm).update(due_at=now + INTERVAL, woken_at=None)
         tenants = Tenant.objects.select_related("environment").in_bulk([each.tenant_id for each in others])
     for tenant in tenants.values():
         rounds.run_for_tenant(tenant, lambda each: check_tenant(kinds[each.pk]))

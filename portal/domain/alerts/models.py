@@ -102,22 +102,22 @@ class AlertNote(TenantModel):
         return self.text
 
 
-class Watch(TenantModel):
+class DetectionState(TenantModel):
     """The progress of a tenant's detection. The row is locked by each process that writes the tenant's alerts.
 
     `since`: older records raise no alerts. `behind` holds, by kind, the first key and the oldest moment of records that
-    failed when they arrived; the next check repeats them. `rung_at`: a worker started the check that is due since
+    failed when they arrived; the next check repeats them. `woken_at`: a worker started the check that is due since
     `due_at`.
     """
 
     tenant = models.OneToOneField("tenants.Tenant", on_delete=models.PROTECT)
     since = models.DateTimeField(db_default=Now())
     due_at = models.DateTimeField(db_default=Now())
-    rung_at = models.DateTimeField(null=True)
+    woken_at = models.DateTimeField(null=True)
     behind = models.JSONField(default=dict)
 
     class Meta:
-        indexes = [models.Index(fields=["due_at"], name="alerts_watch_due")]
+        indexes = [models.Index(fields=["due_at"], name="alerts_detection_due")]
 
     def __str__(self) -> str:
         return f"{self.tenant_id}"

@@ -27,7 +27,7 @@ from portal.domain.alerts.models import Alert, Severity
 from portal.domain.alerts.rules import ALERT_RULE
 from portal.domain.alerts.words import AlertTexts
 from portal.domain.budget import ledger
-from portal.domain.budget.models import Gauge, Spent
+from portal.domain.budget.models import CallCount, Gauge
 from portal.domain.budget.priorities import MARGIN_SECONDS, STEP_SECONDS
 from portal.domain.events import MirrorKind
 from portal.domain.places.door_states import LOUD_STATES
@@ -144,7 +144,7 @@ def _tenants_with_low_budget(values: Mapping[int, RuleValues]) -> Iterator[int]:
     limits = {each.pk: each.catalogue.limits for each in ServiceEnvironment.objects.all()}
     longest = max((each.window_seconds for each in limits.values()), default=0)
     early = (int(time.time()) - longest - 2 * MARGIN_SECONDS - 60) // STEP_SECONDS
-    spent = Spent.reachable_objects.filter(gauge=OuterRef("pk"), step__gte=early).order_by().values("gauge")
+    spent = CallCount.reachable_objects.filter(gauge=OuterRef("pk"), step__gte=early).order_by().values("gauge")
     gauges = Gauge.reachable_objects.filter(
         tenant_id__in=values,
         generation=F("connection__token_generation"),

@@ -165,7 +165,7 @@ def apply_report(reading: GaugeReading, taken: CountedCall, said: RateReport) ->
     """
     gauge = reading.gauge
     ends = _reset_time(reading, said)
-    newer = taken.number > gauge.heard
+    newer = taken.number > gauge.answered
     if said.refused:
         gauge.refused += 1
         if said.remaining:
@@ -227,7 +227,7 @@ def _update_usage(
     reading: GaugeReading, taken: CountedCall, used: int, ends: datetime | None, anew: int | None
 ) -> None:
     gauge = reading.gauge
-    gauge.heard, gauge.heard_used = taken.number, min(used, 10**9)
+    gauge.answered, gauge.answered_used = taken.number, min(used, 10**9)
     # Later calls of ours may have arrived before this one. The service counted them, so they are not others' calls.
     overtaken = max(gauge.taken - taken.number, 0)
     gauge.others = 0 if anew is not None else min(max(used - taken.counted - overtaken, 0), 10**9)

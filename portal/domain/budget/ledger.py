@@ -17,7 +17,7 @@ from accessapi.limits import CALL_WINDOW_SECONDS
 from accessapi.operations import CallClass, Operation
 from portal.base.timers.clock import ClockTime, scaled_pause
 from portal.domain.budget.gauges import CallsByStep, CountedCall, GaugeReading, RateReport, apply_report
-from portal.domain.budget.models import Gauge, Spent
+from portal.domain.budget.models import CallCount, Gauge
 from portal.domain.budget.priorities import MARGIN_SECONDS, STEP_SECONDS, Priority
 from tenants.models import Connection, ServiceEnvironment
 
@@ -34,7 +34,7 @@ WHERE tenant_id = %s AND connection_id = %s AND generation = %s AND call_class =
 """  # noqa: S608 - our own column names
 _COUNTED = """
 SELECT t.now, s.step, s.priority, s.counted FROM (SELECT clock_timestamp() AS now) t
-LEFT JOIN budget_spent s ON s.gauge_id = %s AND s.counted > 0
+LEFT JOIN budget_callcount s ON s.gauge_id = %s AND s.counted > 0
 AND s.step >= (floor(extract(epoch FROM t.now))::int8 - %s) / %s
 ORDER BY s.step
 """
@@ -42,7 +42,7 @@ _TAKE = """
 WITH gauge AS (
     UPDATE budget_gauge SET taken = %s, tried_at = %s WHERE id = %s RETURNING id, tenant_id
 )
-INSERT INTO budget_spent AS s (tenant_id, gauge_id, step, priority, calls, counted)
+INSERT INTO budget_callcount AS s (tenant_id, gauge_id, step, priority, calls, counted)
 SELECT tenant_id, id, %s, %s, 1, 1 FROM gauge
 ON CONFLICT (gauge_id, step, priority) DO UPDATE SET calls = s.calls + 1, counted = s.counted + 1
 """
@@ -83,7 +83,7 @@ def count_call_in_transaction(connection: Connection, operation: Operation, prio
     if not reading.has_room_for(priority):
         gauge.tried_at = reading.now
     _write_call(gauge, reading.step, priority)
-    return CountedCall(gauge.taken, reading.own_calls + 1, priority, gauge.heard_used)
+    return CountedCall(gauge.taken, reading.own_calls + 1, priority, gauge.answered_used)
 
 
 def _exhausted(reading: GaugeReading, priority: Priority, call_class: CallClass) -> BudgetExhausted:
@@ -100,7 +100,9 @@ def correct_count(connection: Connection, operation: Operation, *, limit: int | 
     with transaction.atomic():
         reading = read_gauge(connection, operation.call_class, lock=True)
         gauge = reading.gauge
-        newest = CountedCall(max(gauge.taken, gauge.heard + 1), reading.own_calls, Priority.PEOPLE, gauge.heard_used)
+        newest = CountedCall(
+            max(gauge.taken, gauge.answered + 1), reading.own_calls, Priority.PEOPLE, gauge.answered_used
+        )
         taken, before = taken or newest, dict(vars(gauge))
         anew = apply_report(reading, taken, RateReport(limit, remaining, reset, refused))
         gauge.save(update_fields=[name for name in _FIELDS if getattr(gauge, name) != before[name]])
@@ -122,7 +124,7 @@ def read_gauge(connection: Connection, call_class: CallClass, *, lock: bool = Fa
 
 def gauges(connection_id: int, generation: int, first_step: int) -> QuerySet[Gauge]:
     """Return each class's gauge of a token, with the database's time and the calls from `first_step` on."""
-    steps = Spent.objects.filter(gauge=OuterRef("pk"), counted__gt=0, step__gte=first_step).order_by("step")
+    steps = CallCount.objects.filter(gauge=OuterRef("pk"), counted__gt=0, step__gte=first_step).order_by("step")
     return Gauge.objects.filter(connection=connection_id, generation=generation).annotate(
         now=ClockTime(),
         steps=ArraySubquery(steps.values_list(JSONArray("step", "priority", "counted"))),
@@ -171,20 +173,20 @@ def _reading(
 
 def _restart_count(reading: GaugeReading, priority: Priority, calls: int) -> None:
     """Restart the count after the service did: only the last `calls` count, with this priority and the current step."""
-    Spent.objects.filter(gauge=reading.gauge).update(counted=0)
+    CallCount.objects.filter(gauge=reading.gauge).update(counted=0)
     key = {"gauge": reading.gauge, "step": reading.step, "priority": int(priority)}
     made = {"calls": 0, "tenant_id": reading.gauge.tenant_id}
-    Spent.objects.update_or_create(**key, defaults={"counted": calls}, create_defaults={"counted": calls, **made})
+    CallCount.objects.update_or_create(**key, defaults={"counted": calls}, create_defaults={"counted": calls, **made})
 
 
-def expired_steps() -> list[QuerySet[Spent]]:
+def expired_steps() -> list[QuerySet[CallCount]]:
     """Return the steps that ended a whole window before any that still counts. Call it inside `across_tenants`.
 
     Environments may have different windows: the longest one is used for all.
     """
     known = [each.catalogue.limits.window_seconds for each in ServiceEnvironment.objects.all()]
     kept_from = int(datetime.now(UTC).timestamp()) - 2 * max([CALL_WINDOW_SECONDS, *known])
-    return [Spent.objects_across_tenants.filter(step__lt=kept_from // STEP_SECONDS)]
+    return [CallCount.objects_across_tenants.filter(step__lt=kept_from // STEP_SECONDS)]
 
 
 def _locked(connection: Connection, call_class: CallClass) -> Gauge | None:

@@ -18,8 +18,8 @@ class Gauge(TenantModel):
     # The service's limit from its newest headers. A new token's gauge begins with it.
     limit_seen = models.PositiveIntegerField(null=True)
     # The newest answer with headers: the number of its call, and how many calls the service had counted then.
-    heard = models.BigIntegerField(default=0)
-    heard_used = models.PositiveIntegerField(default=0)
+    answered = models.BigIntegerField(default=0)
+    answered_used = models.PositiveIntegerField(default=0)
     # Calls that the service counted and the portal did not make, and until when they count.
     others = models.PositiveIntegerField(default=0)
     others_until = models.DateTimeField(null=True)
@@ -42,7 +42,7 @@ class Gauge(TenantModel):
         ]
 
 
-class Spent(TenantModel):
+class CallCount(TenantModel):
     """The calls of one gauge, one step of ten seconds and one priority."""
 
     gauge = models.ForeignKey(Gauge, on_delete=models.CASCADE)

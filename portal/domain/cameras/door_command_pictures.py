@@ -18,7 +18,7 @@ from portal.base.timers.timer_registry import Process, due, retry_after
 from portal.domain.budget.ledger import BudgetExhausted
 from portal.domain.budget.priorities import Priority
 from portal.domain.cameras import pictures
-from portal.domain.cameras.models import Camera, CameraSettings, CommandMoment, Picture
+from portal.domain.cameras.models import Camera, CameraSettings, CommandPicture, Picture
 from portal.domain.intents.models import Intent
 from portal.domain.intents.recording import Requester
 from portal.domain.safety import changing
@@ -75,9 +75,9 @@ def schedule_pictures(intent: Intent, device_id: str) -> None:
     if intent.sent_at is None or not is_enabled() or not _cameras(device_id).exists():
         return
     due_at = intent.sent_at + _READ_AFTER
-    moments = {CommandMoment.Side.BEFORE: _BEFORE, CommandMoment.Side.AFTER: _AFTER}
+    moments = {CommandPicture.Side.BEFORE: _BEFORE, CommandPicture.Side.AFTER: _AFTER}
     rows = [
-        CommandMoment(
+        CommandPicture(
             tenant=intent.tenant,
             intent=intent,
             device_id=device_id,
@@ -87,7 +87,7 @@ def schedule_pictures(intent: Intent, device_id: str) -> None:
         )
         for side, shift in moments.items()
     ]
-    CommandMoment.objects.bulk_create(rows, ignore_conflicts=True)
+    CommandPicture.objects.bulk_create(rows, ignore_conflicts=True)
 
 
 def _cameras(device_id: str) -> QuerySet[Camera]:
@@ -96,7 +96,7 @@ def _cameras(device_id: str) -> QuerySet[Camera]:
 
 def read_pictures(moment_id: int) -> None:
     """Load the pictures of a moment of the current tenant, unless they are loaded."""
-    moment = CommandMoment.objects.filter(pk=moment_id, due_at__isnull=False).first()
+    moment = CommandPicture.objects.filter(pk=moment_id, due_at__isnull=False).first()
     if moment is None:
         return
     cameras = list(_cameras(moment.device_id)[:SNAPSHOT_CAMERAS_MAX])
@@ -123,7 +123,7 @@ class CommandPictures:
     `cameras` is filled if the stored pictures have expired: pictures of that moment can be requested again.
     """
 
-    moment: CommandMoment
+    moment: CommandPicture
     problem: str
     pictures: Sequence[Picture] = field(default_factory=list)
     cameras: Sequence[Camera] = field(default_factory=list)
@@ -135,7 +135,7 @@ class CommandPictures:
 
 def pictures_of(intent: Intent) -> list[CommandPictures]:
     """Return the moments before and after a command, with their stored pictures."""
-    moments = list(CommandMoment.objects.filter(intent=intent).order_by("at"))
+    moments = list(CommandPicture.objects.filter(intent=intent).order_by("at"))
     if not moments:
         return []
     found = Picture.objects.filter(at__in=[each.at for each in moments], camera__doors__contains=[moments[0].device_id])
@@ -152,6 +152,6 @@ def pictures_of(intent: Intent) -> list[CommandPictures]:
 
 
 PICTURES = Process(
-    name="command_pictures", rows=due(CommandMoment), step=read_pictures, queue="sync", every=5.0,
+    name="command_pictures", rows=due(CommandPicture), step=read_pictures, queue="sync", every=5.0,
     claim_values=retry_after(60),
 )  # fmt: skip

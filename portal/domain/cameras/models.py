@@ -47,8 +47,9 @@ class Camera(TenantModel):
 class Picture(TenantModel):
     """A snapshot: of the moment `at`, or the latest one if `at` is None.
 
-    `content` is a JPEG or PNG, `mark` changes with it, `taken_at` is the moment that it shows. `asked_at` is the time
-    of the last request. `trouble` is why that failed, a key of TROUBLES or a reason of the mirror; "" if it succeeded.
+    `content` is a JPEG or PNG, `mark` changes with it, `taken_at` is the moment that it shows. `requested_at` is the
+    time of the last request. `trouble` is why that failed, a key of TROUBLES or a reason of the mirror; "" if it
+    succeeded.
     """
 
     camera = models.ForeignKey(Camera, on_delete=models.CASCADE, related_name="pictures")
@@ -56,7 +57,7 @@ class Picture(TenantModel):
     content = EncryptedBytes(null=True)
     mark = models.CharField(max_length=32, blank=True, default="")
     taken_at = models.DateTimeField(null=True)
-    asked_at = models.DateTimeField(db_default=Now())
+    requested_at = models.DateTimeField(db_default=Now())
     trouble = models.CharField(max_length=60, blank=True, default="")
 
     class Meta:
@@ -138,7 +139,7 @@ class CameraSettings(TenantModel):
         return f"pictures of commands: {self.pictures_of_commands}"
 
 
-class CommandMoment(TenantModel):
+class CommandPicture(TenantModel):
     """A moment before or after a door's command. Pictures of the door's cameras are requested from `due_at` on.
 
     `trouble` is why there is none, as in Picture.
@@ -156,7 +157,7 @@ class CommandMoment(TenantModel):
     trouble = models.CharField(max_length=60, blank=True, default="")
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["intent", "side"], name="cameras_command_moment_once")]
+        constraints = [models.UniqueConstraint(fields=["intent", "side"], name="cameras_command_picture_once")]
         indexes = [
             models.Index(fields=["due_at"], name="cameras_command_due", condition=models.Q(due_at__isnull=False))
         ]

@@ -107,18 +107,18 @@ def read(connection: Connection, cameras: Sequence[Camera], priority: Priority, 
     """
     ids = ",".join(sorted(camera.camera_id for camera in cameras[:SNAPSHOT_CAMERAS_MAX]))
     query = {"cameras_list": ids} | ({"datetime": at} if at else {})
-    asked_at = database_now()
+    requested_at = database_now()
     data, _first = call_shared(connection, "camera_snapshots", {}, priority, query=query)
     told = {each.camera_id: each.snapshot for each in map(Snapshot.model_validate, _listed(data))}
     for camera in cameras:
-        _save(camera, told.get(camera.camera_id), at, asked_at)
+        _save(camera, told.get(camera.camera_id), at, requested_at)
 
 
 def save_trouble(cameras: Iterable[Camera], error: ServiceError, at: datetime | None = None) -> None:
     """Save why the service returned nothing for these cameras. Earlier pictures remain."""
     word = "missing" if isinstance(error, NotFound) else trouble_of(error)
     for camera in cameras:
-        _update(camera, at, {"trouble": word, "asked_at": database_now()})
+        _update(camera, at, {"trouble": word, "requested_at": database_now()})
 
 
 def _listed(data: dict[str, object]) -> list[object]:
@@ -126,13 +126,13 @@ def _listed(data: dict[str, object]) -> list[object]:
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
 
-def _save(camera: Camera, said: str | None, at: datetime | None, asked_at: datetime) -> None:
+def _save(camera: Camera, said: str | None, at: datetime | None, requested_at: datetime) -> None:
     try:
         content = _content(said)
     except NotFetched as why:
-        _update(camera, at, {"trouble": str(why), "asked_at": asked_at})
+        _update(camera, at, {"trouble": str(why), "requested_at": requested_at})
         return
-    told = {"content": content, "mark": mark_of(content), "taken_at": at or asked_at, "asked_at": asked_at}
+    told = {"content": content, "mark": mark_of(content), "taken_at": at or requested_at, "requested_at": requested_at}
     _update(camera, at, told | {"trouble": ""})
 
 
@@ -174,7 +174,7 @@ def picture_of_moment(connection: Connection, camera: Camera, at: datetime) -> P
         return {}
 
     if not connection.is_connected:
-        _update(camera, at, {"trouble": "not_connected", "asked_at": database_now()})
+        _update(camera, at, {"trouble": "not_connected", "requested_at": database_now()})
     else:
         try:
             share_call(f"picture:{camera.pk}:{at.isoformat()}", read_once)

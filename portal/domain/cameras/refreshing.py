@@ -82,7 +82,7 @@ def read_in_sight() -> int:
 def _try_again(connection: Connection) -> int:
     """Request one picture now and then to check whether cameras are still refused."""
     camera = _in_sight(Camera.objects.filter(is_missing=False)).order_by("pk").first()
-    lately = Picture.objects.filter(at=None, asked_at__gt=ClockTime() - _REFUSED_FOR)
+    lately = Picture.objects.filter(at=None, requested_at__gt=ClockTime() - _REFUSED_FOR)
     if camera is None or lately.exists():
         return 0
     try:
@@ -113,7 +113,7 @@ def delete_old(after: int) -> Iterator[int]:
 def _old_rows() -> list[QuerySet[Any]]:
     now = ClockTime()
     return [
-        Picture.objects_across_tenants.filter(at__isnull=False, asked_at__lt=now - pictures.MOMENTS_RETENTION),
+        Picture.objects_across_tenants.filter(at__isnull=False, requested_at__lt=now - pictures.MOMENTS_RETENTION),
         Viewing.objects_across_tenants.filter(ends_at__lt=now - _VIEWINGS_FOR),
         Clip.objects_across_tenants.filter(shown_at__lt=now - _VIEWINGS_FOR),
     ]
@@ -143,7 +143,7 @@ def _read_statuses(connection: Connection) -> int:
 def _read_pictures(connection: Connection, limit: int) -> int:
     wanted = _in_sight(Camera.objects.filter(is_missing=False, is_suspect=False))
     old = ClockTime() - round_duration(wanted.count(), limit)
-    young = Picture.objects.filter(camera=OuterRef("pk"), at=None, asked_at__gte=old)
+    young = Picture.objects.filter(camera=OuterRef("pk"), at=None, requested_at__gte=old)
     due = list(wanted.filter(~Exists(young)).order_by("pk"))
     calls = 0
     for group in _grouped(due):

@@ -133,7 +133,7 @@ def refresh_if_old(connection: Connection, priority: Priority) -> None:
     row = CameraUsage.objects.first()
     if row is not None and row.read_at is not None and row.read_at > database_now() - _FRESH_FOR:
         return
-    asked_at = database_now()
+    requested_at = database_now()
     told = Told.model_validate(call_shared(connection, "camera_usage", {}, priority)[0])
     said = {
         "since": told.since,
@@ -142,7 +142,7 @@ def refresh_if_old(connection: Connection, priority: Priority) -> None:
         "streaming_limit": told.tenant_streaming_limit,
         "download_total": told.tenant_download_total,
         "download_limit": told.tenant_download_limit,
-        "read_at": asked_at,
+        "read_at": requested_at,
     }
     CameraUsage.objects.update_or_create(tenant=current_tenant(), defaults=said)
 

@@ -181,7 +181,9 @@ def request_days(days: Sequence[date]) -> list[date]:
         may = {day for gap in _requestable_gaps(known) for day in gap.days}
         wanted = [day for day in dict.fromkeys(days) if day in may][: MAX_WAITING_DAYS - len(known.waiting_days)]
         for day in wanted:
-            HistoryDay.objects.update_or_create(day=day, defaults={"asked_at": Now(), "read_at": None, "reason": ""})
+            HistoryDay.objects.update_or_create(
+                day=day, defaults={"requested_at": Now(), "read_at": None, "reason": ""}
+            )
         if wanted:
             schedule.request_more(current_tenant(), MirrorKind.HISTORIES)
     return wanted

@@ -168,7 +168,7 @@ def _people_search_url(request: TenantRequest) -> str:
     """Return the address that finds people by name; empty for readers who may not see people."""
     if not (request.access.can(Permission.MEMBERS_VIEW) or request.access.can(Permission.GUESTS_VIEW)):
         return ""
-    return url_in_tenant("logs:people", request.tenant.slug)
+    return url_in_tenant("history:people", request.tenant.slug)
 
 
 def _since(request: TenantRequest) -> list[Choice]:

@@ -165,12 +165,12 @@ class ActivityLogTable(Table):
         """Return label and address of the export page."""
         if not self.may(Permission.LOGS_VIEW):
             return []
-        address = reverse("logs:export", args=[self.request.tenant.slug])
+        address = reverse("history:export", args=[self.request.tenant.slug])
         match = self.address.with_().partition("?")[2]
         return [(_("Export…"), f"{address}?{match}" if match else address)]
 
     def row_href(self, row: History) -> str:
-        return reverse("logs:record", args=[self.request.tenant.slug, row.history_id])
+        return reverse("history:record", args=[self.request.tenant.slug, row.history_id])
 
     def row_class(self, row: History) -> str:
         words = self.request.tenant.environment.catalogue
@@ -324,18 +324,18 @@ class RecentRecords:
 
     @property
     def list_url(self) -> str:
-        return f"{reverse('logs:index', args=[self.request.tenant.slug])}?{self._query}"
+        return f"{reverse('history:index', args=[self.request.tenant.slug])}?{self._query}"
 
     @property
     def day_url(self) -> str:
         """Return the address of today's chart of a person or a device."""
-        name = {"person": "logs:person_day", "device": "logs:door_day"}.get(self.subject)
+        name = {"person": "history:person_day", "device": "history:door_day"}.get(self.subject)
         today = local(timezone.now()).date().isoformat()
         return reverse(name, args=[self.request.tenant.slug, self.values[0], today]) if name else ""
 
     @property
     def poll_url(self) -> str:
-        return f"{reverse('logs:happened', args=[self.request.tenant.slug])}?{self._query}"
+        return f"{reverse('history:happened', args=[self.request.tenant.slug])}?{self._query}"
 
     @property
     def shows_person(self) -> bool:

@@ -16,9 +16,9 @@ class History(TenantModel):
     - `member_id`: the member or guest that the record is about, as `member_type` says. The service's `member.data`
       (a card's number, a code) is never stored.
     - `extra`: data that the specification does not name, unchanged, without secrets.
-    - `said_key`: the folded text for searching.
+    - `text_key`: the folded text for searching.
     - `notified`: the record came from a notification and the log was not read since. The log's own record replaces it.
-    - `told_at`: the moment in the notification, if the log has another, so that a record's moment never changes.
+    - `notified_at`: the moment in the notification, if the log has another, so that a record's moment never changes.
     """
 
     # Every index of this table begins with the tenant; another index would only slow down the readings.
@@ -39,27 +39,28 @@ class History(TenantModel):
     device_module = models.TextField(blank=True, default="")
     units = models.JSONField(default=list)
     extra = models.JSONField(default=dict)
-    said_key = models.TextField(blank=True, default="", db_default="", db_collation="C")
+    text_key = models.TextField(blank=True, default="", db_default="", db_collation="C")
     notified = models.BooleanField(default=False, db_default=False)
-    told_at = models.DateTimeField(null=True)
+    notified_at = models.DateTimeField(null=True)
 
     class Meta:
-        app_label = "mirror"
         # In the database the primary key is (id, at), as partitions need it.
         constraints = [
-            models.UniqueConstraint(fields=["tenant", "history_id", "at"], name="mirror_history_once_a_moment")
+            models.UniqueConstraint(fields=["tenant", "history_id", "at"], name="history_history_once_a_moment")
         ]
         indexes = [
-            models.Index(fields=["tenant", "-at", "-id"], name="mirror_history_newest"),
+            models.Index(fields=["tenant", "-at", "-id"], name="history_history_newest"),
             models.Index(
-                fields=["tenant", "member_id", "-at"], name="mirror_history_of_member", condition=~Q(member_id="")
+                fields=["tenant", "member_id", "-at"], name="history_history_of_member", condition=~Q(member_id="")
             ),
             models.Index(
-                fields=["tenant", "device_id", "-at"], name="mirror_history_of_device", condition=~Q(device_id="")
+                fields=["tenant", "device_id", "-at"], name="history_history_of_device", condition=~Q(device_id="")
             ),
-            models.Index(fields=["tenant"], name="mirror_history_notified", condition=Q(notified=True)),
+            models.Index(fields=["tenant"], name="history_history_notified", condition=Q(notified=True)),
             models.Index(
-                fields=["tenant", "told_at"], name="mirror_history_dated_again", condition=Q(told_at__isnull=False)
+                fields=["tenant", "notified_at"],
+                name="history_history_dated_again",
+                condition=Q(notified_at__isnull=False),
             ),
         ]
 
@@ -90,10 +91,9 @@ class HistorySearch(models.Model):
     pieces = ArrayField(models.IntegerField())
 
     class Meta:
-        app_label = "mirror"
         indexes = [
-            models.Index(fields=["tenant", "-at", "-id"], name="mirror_historysearch_newest"),
-            GinIndex(fields=["pieces"], gin_pending_list_limit=1024, name="mirror_historysearch_pieces"),
+            models.Index(fields=["tenant", "-at", "-id"], name="history_historysearch_newest"),
+            GinIndex(fields=["pieces"], gin_pending_list_limit=1024, name="history_historysearch_pieces"),
         ]
 
     def __str__(self) -> str:
@@ -107,13 +107,12 @@ class HistoryDay(TenantModel):
     """
 
     day = models.DateField()
-    asked_at = models.DateTimeField(db_default=Now())
+    requested_at = models.DateTimeField(db_default=Now())
     read_at = models.DateTimeField(null=True)
     reason = models.CharField(max_length=60, blank=True, default="")
 
     class Meta:
-        app_label = "mirror"
-        constraints = [models.UniqueConstraint(fields=["tenant", "day"], name="mirror_historyday_once")]
+        constraints = [models.UniqueConstraint(fields=["tenant", "day"], name="history_historyday_once")]
 
     def __str__(self) -> str:
         return f"{self.day}"

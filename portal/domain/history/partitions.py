@@ -20,7 +20,7 @@ from tenants.scope import across_tenants
 
 log = structlog.get_logger(__name__)
 
-TABLES = ("mirror_history", "mirror_historysearch")
+TABLES = ("history_history", "history_historysearch")
 # Longer than the service's retention (a year), so that no record is deleted that could still be loaded. The SQL
 # function refuses to drop newer partitions.
 RETENTION = timedelta(days=400)
@@ -40,7 +40,7 @@ def ensure_partitions(moments: Iterable[datetime]) -> None:
 def create_partition(month: datetime) -> None:
     """Create a month's partitions if they do not exist, and move its records there from the default partition."""
     with database.cursor() as cursor:
-        cursor.execute("SELECT mirror_make_month(%s)", [month.date()])
+        cursor.execute("SELECT history_make_month(%s)", [month.date()])
 
 
 def drop_old_partitions() -> list[str]:
@@ -56,22 +56,22 @@ def drop_old_partitions() -> list[str]:
         old = [name for (name,) in cursor.fetchall() if _partition_end(name) <= kept_from]
         for month in sorted({_partition_start(part) for part in old}):
             cursor.execute(_SUBTRACT_DROPPED, [month, _month_start(month + timedelta(days=32))])
-            cursor.execute("SELECT mirror_drop_month(%s)", [month.date()])
+            cursor.execute("SELECT history_drop_month(%s)", [month.date()])
         for table in TABLES:
             cursor.execute(f"DELETE FROM {table} WHERE at < %s", [_month_start(kept_from)])  # noqa: S608 - our names
-        cursor.execute("DELETE FROM mirror_historyday WHERE day < %s", [kept_from])
+        cursor.execute("DELETE FROM history_historyday WHERE day < %s", [kept_from])
         if old:
             # `last_seen_at` may be a day older than its record (`last_seen.PRECISION`).
             gone = max(map(_partition_end, old)) - PRECISION
-            cursor.execute("UPDATE mirror_member SET last_seen_at = NULL WHERE last_seen_at < %s", [gone])
+            cursor.execute("UPDATE people_member SET last_seen_at = NULL WHERE last_seen_at < %s", [gone])
             log.info("log_months_dropped", parts=old)
     _created_months.difference_update(name[-7:] for name in old)
     return old
 
 
 _SUBTRACT_DROPPED = """
-UPDATE mirror_mirrorstate s SET total = s.total - gone.n
-FROM (SELECT tenant_id, count(*) AS n FROM mirror_history WHERE at >= %s AND at < %s GROUP BY 1) gone
+UPDATE sync_mirrorstate s SET total = s.total - gone.n
+FROM (SELECT tenant_id, count(*) AS n FROM history_history WHERE at >= %s AND at < %s GROUP BY 1) gone
 WHERE s.tenant_id = gone.tenant_id AND s.kind = 'histories'
 """
 

@@ -230,9 +230,9 @@ class _Turn:
             )
             if self.is_out_of_calls or time.monotonic() > self.stop_at:
                 return False
-            asked_at = database_now()
+            requested_at = database_now()
             answer = self._request_page(span)
-            self._save_page(span, answer, asked_at)
+            self._save_page(span, answer, requested_at)
             if span.complete:
                 return True
         return False
@@ -251,7 +251,7 @@ class _Turn:
         answer, span.fields = records.read_first_page(call, records.fields_to_request(self.memory), self.memory)
         return answer
 
-    def _save_page(self, span: LogSpan, answer: Answer, asked_at: datetime) -> None:
+    def _save_page(self, span: LogSpan, answer: Answer, requested_at: datetime) -> None:
         """Save a page's records and the position after it in one transaction."""
         _move_cursor(span, answer)
         page = answer.value
@@ -266,7 +266,7 @@ class _Turn:
         with transaction.atomic():
             self.lease.renew()
             self._insert_records(found)
-            self._save_progress(span, asked_at)
+            self._save_progress(span, requested_at)
             self._end_outage()
             self._save_memory()
 
@@ -284,15 +284,15 @@ class _Turn:
                 rows = list(History.objects.filter(pk__in=new).order_by("at", "pk"))
                 events.publish(MirrorKind.HISTORIES, self.connection.tenant, histories=rows)
 
-    def _save_progress(self, span: LogSpan, asked_at: datetime) -> None:
+    def _save_progress(self, span: LogSpan, requested_at: datetime) -> None:
         """Move `as_of` and save the position. The next page may have more records of a page's last second."""
         if self.reading == "now":
             self.memory.setdefault("known_from", span.since)
             through = self.as_of
             if span.complete:
-                through = asked_at
+                through = requested_at
             elif span.ordered and span.last:
-                through = min(datetime.fromisoformat(span.last) - timedelta(seconds=1), asked_at)
+                through = min(datetime.fromisoformat(span.last) - timedelta(seconds=1), requested_at)
             if through is not None and (self.as_of is None or through > self.as_of):
                 self.as_of = through
         if span.complete:

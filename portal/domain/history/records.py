@@ -72,19 +72,19 @@ class HistoryColumns(NamedTuple):
     notified: bool = False
 
 
-_TYPES = {"at": "timestamptz", "told_at": "timestamptz", "units": "jsonb", "extra": "jsonb", "notified": "bool"}
-_COLUMNS = (*HistoryColumns._fields, "said_key", "told_at")
+_TYPES = {"at": "timestamptz", "notified_at": "timestamptz", "units": "jsonb", "extra": "jsonb", "notified": "bool"}
+_COLUMNS = (*HistoryColumns._fields, "text_key", "notified_at")
 # Existing records are searched by history_id alone, because the same record may arrive again with another time.
 _INSERT = f"""
-INSERT INTO mirror_history (id, tenant_id, {", ".join(_COLUMNS)})
-SELECT coalesce(t.id, nextval(pg_get_serial_sequence('mirror_history', 'id'))), %s, {", ".join(_COLUMNS)}
+INSERT INTO history_history (id, tenant_id, {", ".join(_COLUMNS)})
+SELECT coalesce(t.id, nextval(pg_get_serial_sequence('history_history', 'id'))), %s, {", ".join(_COLUMNS)}
 FROM unnest(%s::int8[], {", ".join(f"%s::{_TYPES.get(name, 'text')}[]" for name in _COLUMNS)})
     AS t (id, {", ".join(_COLUMNS)})
-WHERE NOT EXISTS (SELECT FROM mirror_history k WHERE k.tenant_id = %s AND k.history_id = t.history_id)
+WHERE NOT EXISTS (SELECT FROM history_history k WHERE k.tenant_id = %s AND k.history_id = t.history_id)
 ON CONFLICT (tenant_id, history_id, at) DO NOTHING RETURNING history_id, id, at
 """  # noqa: S608 - our own column names
 _DELETE_NOTIFIED = """
-DELETE FROM mirror_history WHERE tenant_id = %s AND notified AND history_id = ANY(%s) RETURNING history_id, id, at
+DELETE FROM history_history WHERE tenant_id = %s AND notified AND history_id = ANY(%s) RETURNING history_id, id, at
 """
 
 
@@ -106,8 +106,8 @@ def insert_records(found: Sequence[HistoryColumns]) -> list[int]:
     """Insert the records that are not stored yet and return the keys of the new rows.
 
     A record from the log replaces one that came from a notification, with the same key. If their times differ, the
-    notification's time is kept in `told_at`. Must be called inside a transaction, by one worker for each tenant (its
-    lease).
+    notification's time is kept in `notified_at`. Must be called inside a transaction, by one worker for each tenant
+    (its lease).
     """
     if not found:
         return []

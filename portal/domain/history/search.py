@@ -116,7 +116,7 @@ def filter_records(found: QuerySet[HistorySearch], record_filter: RecordFilter) 
 
 
 def _contains_words(words: Sequence[str]) -> Q:
-    return Q(*[Q(_Contains(F("said_key"), Value(word))) for word in words])
+    return Q(*[Q(_Contains(F("text_key"), Value(word))) for word in words])
 
 
 def _match_any(
@@ -149,7 +149,7 @@ def _pair(door: str, category: str) -> str:
 def next_record_key() -> int:
     """Return a key that is higher than those of all existing records and lower than those of all later ones."""
     with database.cursor() as cursor:
-        cursor.execute("SELECT nextval(pg_get_serial_sequence('mirror_history', 'id'))")
+        cursor.execute("SELECT nextval(pg_get_serial_sequence('history_history', 'id'))")
         key: int = cursor.fetchone()[0]
     return key
 
@@ -207,12 +207,12 @@ def add_search_rows(cursor: Any, rows: Sequence[tuple[int, int, datetime, list[i
 
 
 _INSERT_SEARCH_ROWS = """
-INSERT INTO mirror_historysearch (id, tenant_id, at, pieces)
+INSERT INTO history_historysearch (id, tenant_id, at, pieces)
 SELECT t.id, t.tenant_id, t.at, t.pieces::int4[]
 FROM unnest(%s::int8[], %s::int8[], %s::timestamptz[], %s::text[]) AS t (id, tenant_id, at, pieces)
 """
 _UPDATE_TEXT = """
-UPDATE mirror_history h SET said_key = t.said
+UPDATE history_history h SET text_key = t.said
 FROM unnest(%s::int8[], %s::int8[], %s::timestamptz[], %s::text[]) AS t (id, tenant_id, at, said)
 WHERE h.id = t.id AND h.at = t.at AND h.tenant_id = t.tenant_id
 """
@@ -237,7 +237,7 @@ def anonymise_people(member_ids: Sequence[str]) -> None:
 def remove_search_rows(cursor: Any, gone: Sequence[tuple[int, datetime]]) -> None:
     """Remove the search rows of these records, given as (id, at)."""
     cursor.execute(
-        "DELETE FROM mirror_historysearch s USING unnest(%s::int8[], %s::timestamptz[]) AS g (id, at)"
+        "DELETE FROM history_historysearch s USING unnest(%s::int8[], %s::timestamptz[]) AS g (id, at)"
         " WHERE s.tenant_id = %s AND s.at = g.at AND s.id = g.id",
         [[key for key, _ in gone], [at for _, at in gone], current_tenant_id()],
     )

@@ -105,7 +105,7 @@ class Intent(TenantModel):
     created_at = models.DateTimeField(db_default=Now())
     deadline = models.DateTimeField(null=True)
     due_at = models.DateTimeField(null=True, db_default=Now())
-    rung_at = models.DateTimeField(null=True)
+    woken_at = models.DateTimeField(null=True)
     # The claiming process's token, so that only this process records the answer.
     claim = models.UUIDField(null=True)
     claimed_at = models.DateTimeField(null=True)
@@ -154,7 +154,7 @@ class Intent(TenantModel):
         return self.audit_title or self.title
 
     @property
-    def asked_by(self) -> str:
+    def requested_by(self) -> str:
         """Return the requester's name for pages."""
         return str(_("The portal")) if self.automatic else str(self.by)
 
@@ -176,7 +176,7 @@ class Intent(TenantModel):
         return self.is_physical and (self.body or {}).get("control") == "lock"
 
 
-class Enclosure(TenantModel):
+class Attachment(TenantModel):
     """The image that an intent sends as its body, in a separate table so that lists do not load it.
 
     It is stored encrypted until the intent was sent (`transitions.apply_transition`), and is never sent or shown

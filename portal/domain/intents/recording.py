@@ -11,7 +11,7 @@ from accessapi.client import Image
 from accessapi.operations import Delivery
 from portal.base.timers.clock import database_now
 from portal.domain.budget.priorities import Priority
-from portal.domain.intents.models import PHYSICAL_SECONDS, Enclosure, Intent, Reason
+from portal.domain.intents.models import PHYSICAL_SECONDS, Attachment, Intent, Reason
 from portal.domain.intents.nonces import Nonce
 from tenants import audit
 from tenants.access import TenantRequest
@@ -83,7 +83,9 @@ def record_intent(
                 lock_target(intent.tenant, intent.target)
             intent.save(force_insert=True)
             if command.image is not None:
-                image = Enclosure(intent=intent, content=command.image.content, content_type=command.image.content_type)
+                image = Attachment(
+                    intent=intent, content=command.image.content, content_type=command.image.content_type
+                )
                 image.save(force_insert=True)
             audit.record(
                 tenant=intent.tenant,

@@ -24,7 +24,7 @@ from portal.domain.budget.client import client_for_counted_call
 from portal.domain.budget.gauges import CountedCall
 from portal.domain.budget.priorities import Priority
 from portal.domain.intents import transitions
-from portal.domain.intents.models import WRITE_SECONDS, Enclosure, Intent, Reason, State
+from portal.domain.intents.models import WRITE_SECONDS, Attachment, Intent, Reason, State
 from portal.domain.intents.transitions import Transition, settle_unsent
 from tenants.connections.service_clients import current_connection
 from tenants.models import Connection
@@ -175,7 +175,7 @@ def _record_not_claimed(intent: Intent, connection: Connection) -> None:
 
 
 def _postpone(intent: Intent, until: datetime, reason: Reason) -> None:
-    Intent.objects.filter(pk=intent.pk, state=State.QUEUED).update(due_at=until, reason=reason, rung_at=None)
+    Intent.objects.filter(pk=intent.pk, state=State.QUEUED).update(due_at=until, reason=reason, woken_at=None)
 
 
 _slots = threading.BoundedSemaphore(settings.INLINE_SENDS)
@@ -265,5 +265,5 @@ def _check_before_write(claimed: ClaimedIntent) -> None:
 
 def _image(intent: Intent) -> Image | None:
     """Return the image to send. None, which no such operation accepts, once it is deleted."""
-    enclosed = Enclosure.objects.filter(intent=intent).first()
+    enclosed = Attachment.objects.filter(intent=intent).first()
     return Image(enclosed.content, enclosed.content_type) if enclosed else None

@@ -138,8 +138,8 @@ def _older(seconds: float) -> Q:
 
 
 def _due_to_enqueue() -> QuerySet[Intent]:
-    unrung = Q(rung_at__isnull=True) | Q(rung_at__lte=ClockTime() - timedelta(seconds=ENQUEUE_AGAIN_SECONDS))
-    return _waiting().filter(unrung, is_due())
+    not_woken = Q(woken_at__isnull=True) | Q(woken_at__lte=ClockTime() - timedelta(seconds=ENQUEUE_AGAIN_SECONDS))
+    return _waiting().filter(not_woken, is_due())
 
 
 def _waiting() -> QuerySet[Intent]:
@@ -151,7 +151,7 @@ def _waiting() -> QuerySet[Intent]:
 # A process that settles one intent and makes the next one due locks two rows. A fixed order prevents a deadlock.
 _DUE = DueRows(
     rows=_due_to_enqueue,
-    claim_values=lambda: {"rung_at": ClockTime()},
+    claim_values=lambda: {"woken_at": ClockTime()},
     columns=("state", "queue"),
     order=("priority", "due_at"),
     batch_size=_BATCH,

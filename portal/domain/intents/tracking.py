@@ -141,7 +141,7 @@ def _schedule_next_poll(intent: Intent, record: RequestRecord | None = None) -> 
         _settle(intent, Transition(State.UNCERTAIN, Reason.UNFOLLOWED))
         return
     Intent.objects.filter(pk=intent.pk, state=State.ACCEPTED).update(
-        due_at=ClockTime() + timedelta(seconds=next_poll_delay(intent, record)), rung_at=None
+        due_at=ClockTime() + timedelta(seconds=next_poll_delay(intent, record)), woken_at=None
     )
 
 
@@ -162,7 +162,9 @@ def _reconcile_once(intent: Intent, look: Callable[[Intent], handlers.Finding]) 
     try:
         finding = look(intent)
     except BudgetExhausted as exhausted:
-        Intent.objects.filter(pk=intent.pk, state=State.UNCERTAIN).update(due_at=exhausted.check_again_at, rung_at=None)
+        Intent.objects.filter(pk=intent.pk, state=State.UNCERTAIN).update(
+            due_at=exhausted.check_again_at, woken_at=None
+        )
     except errors.ServiceError:
         transitions.reschedule(intent, due_in=_PAUSE_AFTER_TROUBLE)
     else:
@@ -184,7 +186,7 @@ def _apply_finding(intent: Intent, finding: handlers.Finding) -> None:
     evidence = {"evidence": finding.evidence}
     if finding.applied is None:
         Intent.objects.filter(pk=intent.pk, state=State.UNCERTAIN).update(
-            due_at=finding.retry_at, rung_at=None, result={**intent.result, **evidence}
+            due_at=finding.retry_at, woken_at=None, result={**intent.result, **evidence}
         )
         return
     state, reason = (State.SUCCEEDED, intent.reason) if finding.applied else (State.FAILED, Reason.ABSENT)

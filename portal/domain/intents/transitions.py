@@ -20,7 +20,7 @@ from accessapi.operations import OPERATIONS, Body, Delivery, RequestType, operat
 from accessapi.resources import RequestRecord
 from portal.base.timers.clock import ClockTime, database_now, growing_pause
 from portal.domain.intents import handlers
-from portal.domain.intents.models import FINAL, MAX_ATTEMPTS, Enclosure, Intent, Reason, State
+from portal.domain.intents.models import FINAL, MAX_ATTEMPTS, Attachment, Intent, Reason, State
 from portal.domain.intents.recording import audit_actor
 from tenants import audit
 
@@ -202,7 +202,7 @@ def apply_transition(held: dict[str, object], verdict: Transition) -> bool:
         _write(intent, verdict)
         _run_follow_ups(intent)
         if intent.operation in IMAGE_OPERATIONS and intent.state != State.QUEUED:
-            Enclosure.objects.filter(intent=intent).delete()  # the image is not needed any more
+            Attachment.objects.filter(intent=intent).delete()  # the image is not needed any more
         return True
 
 
@@ -210,7 +210,7 @@ def _write(intent: Intent, verdict: Transition) -> None:
     now = database_now()
     intent.state, intent.reason = verdict.state, verdict.reason
     intent.claim = None
-    intent.rung_at = None
+    intent.woken_at = None
     intent.due_at = now + timedelta(seconds=verdict.again_in) if verdict.again_in is not None else None
     intent.http_status = verdict.http_status or intent.http_status
     intent.error_code, intent.error_detail = verdict.code, without_secrets(verdict.detail, intent.body)
@@ -265,7 +265,7 @@ def _write_with_retries(write: Callable[[], bool]) -> None:
 def reschedule(intent: Intent, *, due_in: float | None) -> None:
     """Make the intent due again in `due_in` seconds (None: never), without a change of state."""
     due_at = None if due_in is None else ClockTime() + timedelta(seconds=due_in)
-    Intent.objects.filter(pk=intent.pk).update(due_at=due_at, rung_at=None)
+    Intent.objects.filter(pk=intent.pk).update(due_at=due_at, woken_at=None)
 
 
 # A "url" receives notifications: anyone who knows it can post to it.

@@ -44,7 +44,7 @@ def outcome_of(intent: Intent) -> OutcomeLine:
             _OUTCOME_STATES[state], is_asynchronous=bool(intent.request_id or intent.is_physical), at=_times(intent)
         ),
         at=intent.finished_at or intent.created_at,
-        by=intent.asked_by,
+        by=intent.requested_by,
         audit_url=page_address(intent),
         poll_url="" if intent.is_final else page_address(intent, "outcome"),
         final=intent.is_final,

@@ -169,8 +169,8 @@ def _mark_retried(job: Job, before: Job) -> None:
 def stop(*, by: Requester, job: Job) -> bool:
     """Stop sending. Requests that the service has accepted are followed to their end. Return False when not started."""
     with transaction.atomic():
-        started = Job.objects.filter(pk=job.pk, state__in=ALIVE, stop_asked=False)
-        if not started.update(stop_asked=True, due_at=ClockTime()):
+        started = Job.objects.filter(pk=job.pk, state__in=ALIVE, stop_requested=False)
+        if not started.update(stop_requested=True, due_at=ClockTime()):
             return False
         record_action(by, job, "stopped", {})
         if job.state == JobState.WAITING:
@@ -192,7 +192,7 @@ def continue_job(*, by: Requester, job: Job) -> bool:
             halt=Halt.NONE,
             started_at=job.started_at or ClockTime(),
             finished_at=None,
-            stop_asked=False,
+            stop_requested=False,
             blocked_until=None,
             due_at=ClockTime(),
         ):

@@ -320,7 +320,7 @@ def _take_lease(job_id: int) -> Job | None:
     if job is None:
         return None
     may = holds_permission(job.permission)
-    taken = Job.objects.filter(free, may, pk=job_id, state=JobState.RUNNING, stop_asked=False).update(
+    taken = Job.objects.filter(free, may, pk=job_id, state=JobState.RUNNING, stop_requested=False).update(
         lease=token, reading_until=ClockTime() + LEASE
     )
     if not taken:
@@ -381,5 +381,5 @@ def _count_fault(row: Row) -> None:
 
 def _renew_lease(job: Job) -> bool:
     """Extend the lease. Return False when another worker has the job, or it was stopped."""
-    mine = Job.objects.filter(pk=job.pk, lease=job.lease, state=JobState.RUNNING, stop_asked=False)
+    mine = Job.objects.filter(pk=job.pk, lease=job.lease, state=JobState.RUNNING, stop_requested=False)
     return bool(mine.update(reading_until=ClockTime() + LEASE, due_at=ClockTime() + LEASE))

@@ -91,7 +91,7 @@ def _write_next(job: Job) -> ExportPart | None:
     with store.FileWriter() as file:
         file.write(zlib.compress(piece.body, _COMPRESSION_LEVEL))
     with transaction.atomic():
-        alive = Job.objects.filter(pk=job.pk, state=JobState.RUNNING, stop_asked=False)
+        alive = Job.objects.filter(pk=job.pk, state=JobState.RUNNING, stop_requested=False)
         if not alive.select_for_update(of=("self",), no_key=True) or _is_written(job, number):
             store.schedule_deletion(StoredFile.objects.filter(pk=file.row.pk))
             return None
@@ -105,7 +105,7 @@ def _write_next(job: Job) -> ExportPart | None:
             file=file.row,
         )
         store.retain(file.row)
-        Job.objects.filter(pk=job.pk).update(looked_at=F("looked_at") + piece.rows, problem={})
+        Job.objects.filter(pk=job.pk).update(checked_rows=F("checked_rows") + piece.rows, problem={})
     return part
 
 

@@ -112,7 +112,7 @@ class Job(TenantModel):
 
     `part_rows` and `part_bytes` shrink when the service finds a request too large. `due_at` is the job's timer. `lease`
     excludes a worker of the dry run that was replaced; `reading_until` is the same for a worker that reads members.
-    `looked_at` counts the rows that a dry run has checked, `reads` the single reads made. `size`: the members that a
+    `checked_rows` counts the rows that a dry run has checked, `reads` the single reads made. `size`: the members that a
     job was opened for; `unchanged`: the chosen members left out because nothing would change. `starts_at`: when a
     scheduled job starts. `headings`: the columns of the cells in its rows. Personal data is erased (`erased_at`) some
     time after `last_end`, the latest time that a row is about.
@@ -133,7 +133,7 @@ class Job(TenantModel):
     # Why it cannot run, as a code with facts.
     problem = models.JSONField(default=dict)
     headings = EncryptedJSON(null=True)
-    looked_at = models.PositiveIntegerField(default=0)
+    checked_rows = models.PositiveIntegerField(default=0)
     size = models.PositiveIntegerField(default=0)
     unchanged = models.PositiveIntegerField(default=0)
     part_rows = models.PositiveIntegerField(default=0)
@@ -144,7 +144,7 @@ class Job(TenantModel):
     starts_at = models.DateTimeField(null=True)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
-    stop_asked = models.BooleanField(default=False)
+    stop_requested = models.BooleanField(default=False)
     due_at = models.DateTimeField(null=True)
     lease = models.UUIDField(null=True)
 
@@ -159,8 +159,8 @@ class Job(TenantModel):
 
     class Meta:
         indexes = [
-            models.Index(fields=["tenant", "-id"], name="bulk_newest"),
-            models.Index(fields=["due_at"], name="bulk_due", condition=models.Q(due_at__isnull=False)),
+            models.Index(fields=["tenant", "-id"], name="jobs_newest"),
+            models.Index(fields=["due_at"], name="jobs_due", condition=models.Q(due_at__isnull=False)),
         ]
 
     def __str__(self) -> str:
@@ -188,9 +188,9 @@ class Part(TenantModel):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["job", "ordinal"], name="bulk_one_part"),
+            models.UniqueConstraint(fields=["job", "ordinal"], name="jobs_one_part"),
             models.UniqueConstraint(
-                fields=["job"], name="bulk_one_part_at_a_time", condition=~models.Q(state=PartState.CLOSED)
+                fields=["job"], name="jobs_one_part_at_a_time", condition=~models.Q(state=PartState.CLOSED)
             ),
         ]
 
@@ -228,13 +228,13 @@ class Row(TenantModel):
     group_names: Mapping[str, str]
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["job", "line"], name="bulk_one_row_a_line")]
+        constraints = [models.UniqueConstraint(fields=["job", "line"], name="jobs_one_row_a_line")]
         indexes = [
-            models.Index(fields=["job", "state", "action", "line"], name="bulk_row_by_state"),
-            models.Index(fields=["part", "position"], name="bulk_row_of_part", condition=models.Q(part__isnull=False)),
-            models.Index(fields=["intent"], name="bulk_row_of_intent", condition=models.Q(intent__isnull=False)),
+            models.Index(fields=["job", "state", "action", "line"], name="jobs_row_by_state"),
+            models.Index(fields=["part", "position"], name="jobs_row_of_part", condition=models.Q(part__isnull=False)),
+            models.Index(fields=["intent"], name="jobs_row_of_intent", condition=models.Q(intent__isnull=False)),
             # Past and pending jobs of a member, newest first.
-            models.Index(fields=["tenant", "member_id", "-id"], name="bulk_row_of_member"),
+            models.Index(fields=["tenant", "member_id", "-id"], name="jobs_row_of_member"),
         ]
 
     def __str__(self) -> str:
@@ -256,7 +256,7 @@ class ExportPart(TenantModel):
     file = models.ForeignKey(StoredFile, on_delete=models.PROTECT, related_name="+")
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["job", "number"], name="bulk_one_exportpart")]
+        constraints = [models.UniqueConstraint(fields=["job", "number"], name="jobs_one_exportpart")]
 
     def __str__(self) -> str:
         return f"{self.job_id}: part {self.number} of {self.rows} rows"
@@ -277,15 +277,15 @@ class Suspension(TenantModel):
     why = models.CharField(max_length=200, blank=True, default="")
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["member", "ends_at"], name="bulk_suspension_once")]
-        indexes = [models.Index(fields=["tenant", "member", "ends_at"], name="bulk_suspension_of")]
+        constraints = [models.UniqueConstraint(fields=["member", "ends_at"], name="jobs_suspension_once")]
+        indexes = [models.Index(fields=["tenant", "member", "ends_at"], name="jobs_suspension_of")]
 
     def __str__(self) -> str:
         return f"{self.member_id} {self.ends_at:%Y-%m-%d %H:%M}"
 
 
 _INSERT = """
-INSERT INTO bulk_row (tenant_id, job_id, line, action, state, member_id, content, problems, notes,
+INSERT INTO jobs_row (tenant_id, job_id, line, action, state, member_id, content, problems, notes,
                       code, detail, attempts)
 SELECT %s, %s, line, action, %s, member_id, content, problems::jsonb, notes::jsonb, '', '', 0
 FROM unnest(%s::int[], %s::text[], %s::text[], %s::bytea[], %s::text[], %s::text[])
@@ -293,7 +293,7 @@ FROM unnest(%s::int[], %s::text[], %s::text[], %s::bytea[], %s::text[], %s::text
 """
 
 _REFUSE = """
-UPDATE bulk_row r
+UPDATE jobs_row r
 SET action = %s, notes = '[]'::jsonb,
     problems = CASE WHEN r.action = %s THEN r.problems || bad.problem::jsonb ELSE bad.problem::jsonb END
 FROM unnest(%s::int[], %s::text[]) AS bad (line, problem)
@@ -301,7 +301,7 @@ WHERE r.tenant_id = %s AND r.job_id = %s AND r.line = bad.line
 """
 
 _REWRITE = """
-UPDATE bulk_row r SET content = new.content
+UPDATE jobs_row r SET content = new.content
 FROM unnest(%s::bigint[], %s::bytea[]) AS new (id, content)
 WHERE r.tenant_id = %s AND r.job_id = %s AND r.id = new.id
 """

@@ -44,8 +44,8 @@ def progress_of_check(job: Job) -> Progress:
     return Progress(
         title=_("Check"),
         unit=_("rows checked; nothing is sent"),
-        done=job.looked_at,
-        total=job.size or max(job.looked_at, 1),
+        done=job.checked_rows,
+        total=job.size or max(job.checked_rows, 1),
         poll_url=_progress_address(job),
         poll_seconds=1,
         id="job-progress",
@@ -74,7 +74,7 @@ def progress_of_run(job: Job, counts: RowCounts, connection: Connection) -> Prog
         notes=_notes(job, part, connection),
         failures_url="" if final else f"{kinds.page_address(job)}?show=failed",
         poll_url="" if final else _progress_address(job),
-        stop_url="" if final or job.stop_asked else f"{kinds.page_address(job)}stop/",
+        stop_url="" if final or job.stop_requested else f"{kinds.page_address(job)}stop/",
         final=final,
         id="job-progress",
     )
@@ -82,7 +82,7 @@ def progress_of_run(job: Job, counts: RowCounts, connection: Connection) -> Prog
 
 def progress_of_file(job: Job) -> Progress:
     """Return the progress of writing a file: the rows written, out of about how many."""
-    final, done = job.state not in ALIVE, job.looked_at
+    final, done = job.state not in ALIVE, job.checked_rows
     rate = _rate(job, done)
     total = done if job.state == JobState.DONE else max(job.size, done)
     return Progress(
@@ -96,7 +96,7 @@ def progress_of_file(job: Job) -> Progress:
         started_at=job.started_at,
         notes=_file_notes(job),
         poll_url="" if final else _progress_address(job),
-        stop_url="" if final or job.stop_asked else f"{kinds.page_address(job)}stop/",
+        stop_url="" if final or job.stop_requested else f"{kinds.page_address(job)}stop/",
         final=final,
         id="job-progress",
     )
@@ -126,7 +126,7 @@ def _notes(job: Job, part: Part | None, connection: Connection) -> list[str]:
         notes.append(str(Halt(job.halt).label))
     if job.state != JobState.RUNNING:
         return notes
-    if job.stop_asked:
+    if job.stop_requested:
         notes.append(_("Stopping. Requests already accepted will finish."))
     if not connection.is_connected:
         notes.append(_("Connection lost. It continues automatically when the tenant is reconnected."))

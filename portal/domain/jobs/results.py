@@ -43,7 +43,7 @@ _NOT_FOUND_PREFIX = "404"
 _POSITION = re.compile(r"members\.(\d+)\b")
 
 _UPDATE = """
-UPDATE bulk_row r SET state = new.state, code = new.code, detail = new.detail, member_id = new.member_id
+UPDATE jobs_row r SET state = new.state, code = new.code, detail = new.detail, member_id = new.member_id
 FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::text[], %s::text[]) AS new (id, state, code, detail, member_id)
 WHERE r.tenant_id = %s AND r.id = new.id AND r.state = %s
 """

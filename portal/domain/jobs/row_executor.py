@@ -23,7 +23,7 @@ def wait(job: Job) -> timedelta | None:
     """Return how long a job that is to stop waits for its sent rows; None: the next rows can be submitted."""
     for row in _rows_in(job, RowState.SENT).filter(intent__state__in=FINAL).select_related("intent"):
         _settle_row(row)  # in case its notification was lost
-    return _CHECK_AGAIN_AFTER if job.stop_asked and _rows_in(job, RowState.SENT).exists() else None
+    return _CHECK_AGAIN_AFTER if job.stop_requested and _rows_in(job, RowState.SENT).exists() else None
 
 
 def send(job: Job) -> NextStep:
@@ -65,7 +65,7 @@ def _next_row_ids(job: Job) -> list[int]:
 def _submit_row(job: Job, row_id: int) -> None:
     """Submit one row, in a separate transaction."""
     with transaction.atomic():
-        alive = Job.objects.filter(pk=job.pk, state=JobState.RUNNING, stop_asked=False)
+        alive = Job.objects.filter(pk=job.pk, state=JobState.RUNNING, stop_requested=False)
         if not alive.select_for_update(of=("self",), no_key=True):
             return
         row = _rows_in(job, RowState.PENDING).select_for_update(of=("self",)).filter(pk=row_id).first()

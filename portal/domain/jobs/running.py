@@ -28,9 +28,9 @@ def mark_restored(found_at: datetime) -> int:
         state=RowState.UNCERTAIN, problems=[["", "restored", {}]]
     )
     running = Job.objects.filter(state=JobState.RUNNING)
-    count = running.update(stop_asked=True, halt=Halt.RESTORED, due_at=ClockTime())
+    count = running.update(stop_requested=True, halt=Halt.RESTORED, due_at=ClockTime())
     over = {"state": JobState.STOPPED, "halt": Halt.RESTORED, "finished_at": ClockTime()}
-    idle = {"due_at": None, "starts_at": None, "stop_asked": False}
+    idle = {"due_at": None, "starts_at": None, "stop_requested": False}
     return count + Job.objects.filter(state__in=before).update(**over, **idle)
 
 
@@ -39,5 +39,5 @@ def stop_job(job: Job, halt: Halt) -> None:
     waiting = Row.objects.filter(job=job, state=RowState.PENDING)
     waiting.update(state=RowState.STOPPED, problems=[])
     Job.objects.filter(pk=job.pk, state__in=ALIVE).update(
-        state=JobState.STOPPED, halt=halt, finished_at=ClockTime(), due_at=None, stop_asked=False, starts_at=None
+        state=JobState.STOPPED, halt=halt, finished_at=ClockTime(), due_at=None, stop_requested=False, starts_at=None
     )

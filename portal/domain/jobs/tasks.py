@@ -39,7 +39,7 @@ def _begin_if_due(job: Job) -> bool:
     """Return whether the job runs. A due job starts here if its requester still has the permission."""
     if job.state == JobState.RUNNING:
         return True
-    if job.stop_asked:
+    if job.stop_requested:
         running.stop_job(job, Halt(job.halt) or Halt.PERSON)
         return False
     if job.starts_at is not None and job.starts_at > database_now():
@@ -67,7 +67,7 @@ def _step(job: Job) -> bool:
     job.refresh_from_db()
     if job.state != JobState.RUNNING:
         return False
-    if job.stop_asked:
+    if job.stop_requested:
         running.stop_job(job, Halt(job.halt) or Halt.PERSON)
         return False
     next_step = carrier.send(job)
@@ -108,7 +108,7 @@ def _finish(job: Job) -> None:
         _reschedule(job, _SOON)
         return
     Job.objects.filter(pk=job.pk, state=JobState.RUNNING).update(
-        state=JobState.DONE, halt=Halt.NONE, finished_at=ClockTime(), due_at=None, stop_asked=False
+        state=JobState.DONE, halt=Halt.NONE, finished_at=ClockTime(), due_at=None, stop_requested=False
     )
 
 

@@ -18,7 +18,7 @@ from portal.domain.alerts.rules import Hours
 from portal.domain.intents.recording import Requester
 from portal.domain.notifications import outbox
 from portal.domain.notifications.alert_messages import ALERT
-from portal.domain.notifications.models import Audience, OutgoingMessage, WebAddress, Wish
+from portal.domain.notifications.models import AlertRecipients, NotificationSettings, OutgoingMessage, WebAddress
 from portal.domain.safety import changing
 from portal.domain.safety.changing import ChangeResult
 from portal.domain.safety.rules import SafetyRule, SettingValues
@@ -48,7 +48,7 @@ _ROLES_THAT_SEE_ALERTS = frozenset(each.name for each in TENANT_ROLES if Permiss
 
 
 def _read_recipients(kind: str) -> Mapping[str, Any]:
-    row = Audience.objects.filter(kind=kind).first() or Audience()
+    row = AlertRecipients.objects.filter(kind=kind).first() or AlertRecipients()
     return {"roles": sorted(row.roles), "people": sorted(row.people)}
 
 
@@ -70,9 +70,9 @@ def _notified_roles(values: SettingValues) -> frozenset[str]:
 
 def _save_recipients(kind: str, after: SettingValues, by: Requester) -> None:
     if after["roles"] or after["people"]:
-        Audience.objects.update_or_create(kind=kind, defaults=dict(after))
+        AlertRecipients.objects.update_or_create(kind=kind, defaults=dict(after))
     else:
-        Audience.objects.filter(kind=kind).delete()
+        AlertRecipients.objects.filter(kind=kind).delete()
     audit.record(
         **by.audit_author,
         action="alert_rule.notify",
@@ -149,7 +149,7 @@ class AddressNotSaved(ValueError):
 def save_preferences(*, min_severity: int, hours: Hours | None, by: Requester) -> None:
     """Save from which severity on, and when, a person gets e-mail."""
     kept = {"least": min_severity, "hours": hours.as_json if hours else {}}
-    Wish.objects.update_or_create(user=by.user, defaults=kept)
+    NotificationSettings.objects.update_or_create(user=by.user, defaults=kept)
 
 
 def change_recipients(*, kind: AlertKind, roles: Sequence[str], people: Sequence[int], by: Requester) -> ChangeResult:

@@ -8,13 +8,13 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from portal.base.restore.models import Restored
+from portal.base.restore.models import Restore
 from portal.base.timers.clock import database_now
 from portal.domain.alerts.models import Alert, Severity
 from portal.domain.alerts.rules import Hours
 from portal.domain.alerts.words import AlertTexts
 from portal.domain.notifications import outbox
-from portal.domain.notifications.models import Audience, OutgoingMessage, WebAddress, Wish
+from portal.domain.notifications.models import AlertRecipients, NotificationSettings, OutgoingMessage, WebAddress
 from portal.domain.notifications.outbox import MessageKind, MessageText
 from tenants import roles
 from tenants.access import Access
@@ -30,10 +30,12 @@ def default_min_severity(role: str) -> int:
 def on_new_alerts(alerts: Sequence[Alert]) -> None:
     """Queue the messages of new alerts. Alerts from before a restore may have been sent already."""
     now = database_now()
-    restored_at = Restored.objects.order_by("-found_at").values_list("found_at", flat=True).first()
+    restored_at = Restore.objects.order_by("-found_at").values_list("found_at", flat=True).first()
     staff = [each for each in _active_staff() if Permission.ALERTS_VIEW in roles.find_role(each.role).permissions]
-    wishes = {each.user_id: each for each in Wish.objects.filter(user__in=[each.user_id for each in staff])}
-    audiences = {each.kind: each for each in Audience.objects.all()}
+    wishes = {
+        each.user_id: each for each in NotificationSettings.objects.filter(user__in=[each.user_id for each in staff])
+    }
+    audiences = {each.kind: each for each in AlertRecipients.objects.all()}
     addresses = list(WebAddress.objects.only("pk", "tenant_id", "least"))
     rows: list[OutgoingMessage] = []
     for alert in alerts:
@@ -51,11 +53,11 @@ def _active_staff() -> Iterator[Staff]:
     return Staff.objects.filter(is_active=True, user__is_active=True).order_by("pk").iterator()
 
 
-def _is_recipient(staff: Staff, audience: Audience | None) -> bool:
+def _is_recipient(staff: Staff, audience: AlertRecipients | None) -> bool:
     return audience is None or staff.role in audience.roles or staff.user_id in audience.people
 
 
-def _wants_mail(staff: Staff, wish: Wish | None, alert: Alert, now: datetime) -> bool:
+def _wants_mail(staff: Staff, wish: NotificationSettings | None, alert: Alert, now: datetime) -> bool:
     """Return True if a person wants e-mail of an alert now."""
     least = wish.least if wish is not None else default_min_severity(staff.role)
     hours = Hours.of(wish.hours) if wish is not None else None
@@ -82,7 +84,7 @@ def _write(alert_id: int, access: Access | None) -> MessageText | None:
         "address": outbox.page_url(ALERT.route, alert.pk),
         "settings": settings.PORTAL_URL + reverse("alerts:notify", args=[access.tenant.slug]),
     }
-    return MessageText(f"{severity}: {words.title(alert)}", render_to_string("telling/mail.txt", values))
+    return MessageText(f"{severity}: {words.title(alert)}", render_to_string("notifications/mail.txt", values))
 
 
 ALERT = MessageKind(

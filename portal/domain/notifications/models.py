@@ -19,7 +19,7 @@ NO_PERMISSION = "no permission"
 RESTORED = "restored"
 
 
-class Wish(TenantModel):
+class NotificationSettings(TenantModel):
     """A person's settings: the lowest severity for e-mail (0: none), and their working hours ({}: none).
 
     Within working hours they get no e-mail, because they watch the portal then.
@@ -30,13 +30,13 @@ class Wish(TenantModel):
     hours = models.JSONField(default=dict)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["tenant", "user"], name="telling_one_wish_a_person")]
+        constraints = [models.UniqueConstraint(fields=["tenant", "user"], name="notifications_one_settings_a_person")]
 
     def __str__(self) -> str:
         return f"{self.user_id}"
 
 
-class Audience(TenantModel):
+class AlertRecipients(TenantModel):
     """The recipients of a rule's alerts: these roles and people. Without a row: everyone who may view alerts."""
 
     kind = models.CharField(max_length=30)
@@ -44,7 +44,7 @@ class Audience(TenantModel):
     people = ArrayField(models.BigIntegerField(), default=list)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["tenant", "kind"], name="telling_one_audience_a_rule")]
+        constraints = [models.UniqueConstraint(fields=["tenant", "kind"], name="notifications_recipients_of_a_rule")]
 
     def __str__(self) -> str:
         return self.kind
@@ -68,7 +68,7 @@ class WebAddress(TenantModel):
     language = models.CharField(max_length=5)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["tenant", "name"], name="telling_one_address_a_name")]
+        constraints = [models.UniqueConstraint(fields=["tenant", "name"], name="notifications_one_address_a_name")]
 
     def __str__(self) -> str:
         return self.name
@@ -108,13 +108,19 @@ class OutgoingMessage(TenantModel):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["tenant", "kind", "subject", "user"], name="telling_each_person_once"),
-            models.UniqueConstraint(fields=["tenant", "kind", "subject", "address"], name="telling_each_address_once"),
-            models.CheckConstraint(condition=Q(user=None) ^ Q(address=None), name="telling_has_one_recipient"),
+            models.UniqueConstraint(
+                fields=["tenant", "kind", "subject", "user"], name="notifications_each_person_once"
+            ),
+            models.UniqueConstraint(
+                fields=["tenant", "kind", "subject", "address"], name="notifications_each_address_once"
+            ),
+            models.CheckConstraint(condition=Q(user=None) ^ Q(address=None), name="notifications_has_one_recipient"),
         ]
         indexes = [
-            models.Index(fields=["due_at"], name="telling_message_due", condition=Q(due_at__isnull=False)),
-            models.Index(fields=["ended_at"], name="telling_not_sent", condition=Q(state__in=["failed", "uncertain"])),
+            models.Index(fields=["due_at"], name="notifications_message_due", condition=Q(due_at__isnull=False)),
+            models.Index(
+                fields=["ended_at"], name="notifications_not_sent", condition=Q(state__in=["failed", "uncertain"])
+            ),
         ]
 
     def __str__(self) -> str:

@@ -67,56 +67,55 @@ class Member(TenantModel):
     shares_card = models.BooleanField(default=False, db_default=False)
 
     class Meta:
-        app_label = "mirror"
-        constraints = [models.UniqueConstraint(fields=["tenant", "member_id"], name="mirror_member_once")]
+        constraints = [models.UniqueConstraint(fields=["tenant", "member_id"], name="people_member_once")]
         indexes = [
-            models.Index(fields=["tenant", "name_key", "id"], name="mirror_member_by_name"),
-            models.Index(fields=["tenant", "code_key", "id"], name="mirror_member_by_code"),
-            models.Index(fields=["tenant", "group_key", "id"], name="mirror_member_by_group"),
-            models.Index(fields=["tenant", "use_end_key", "id"], name="mirror_member_by_end"),
-            models.Index(fields=["tenant", "card_fingerprint"], name="mirror_member_card", condition=Q(has_card=True)),
+            models.Index(fields=["tenant", "name_key", "id"], name="people_member_by_name"),
+            models.Index(fields=["tenant", "code_key", "id"], name="people_member_by_code"),
+            models.Index(fields=["tenant", "group_key", "id"], name="people_member_by_group"),
+            models.Index(fields=["tenant", "use_end_key", "id"], name="people_member_by_end"),
+            models.Index(fields=["tenant", "card_fingerprint"], name="people_member_card", condition=Q(has_card=True)),
             # Lists leave out gone members. With this condition, PostgreSQL can count with the index alone.
             models.Index(
                 fields=["tenant", "membergroup_id", "name_key", "id"],
-                name="mirror_member_of_group",
+                name="people_member_of_group",
                 condition=Q(gone_at__isnull=True),
             ),
             models.Index(
                 fields=["tenant", "name_key", "id"],
-                name="mirror_member_with_qr",
+                name="people_member_with_qr",
                 condition=Q(has_qr=True, gone_at__isnull=True),
             ),
             models.Index(
                 fields=["tenant", "name_key", "id"],
-                name="mirror_member_with_face",
+                name="people_member_with_face",
                 condition=Q(has_face=True, gone_at__isnull=True),
             ),
             models.Index(
                 fields=["tenant", "name_key", "id"],
-                name="mirror_member_with_none",
+                name="people_member_with_none",
                 condition=Q(has_card=False, has_qr=False, has_face=False, gone_at__isnull=True),
             ),
             models.Index(
                 fields=["tenant", "name_key", "id"],
-                name="mirror_member_never_seen",
+                name="people_member_never_seen",
                 condition=Q(last_seen_at__isnull=True, gone_at__isnull=True),
             ),
             models.Index(
                 fields=["tenant", "name_key", "id"],
-                name="mirror_member_shares_card",
+                name="people_member_shares_card",
                 condition=Q(shares_card=True, gone_at__isnull=True),
             ),
             models.Index(
                 fields=["tenant", "use_date_start"],
-                name="mirror_member_start",
+                name="people_member_start",
                 condition=Q(use_date_start__isnull=False),
             ),
             models.Index(
                 fields=["tenant", "name_key", "id"],
-                name="mirror_member_gone",
+                name="people_member_gone",
                 condition=Q(gone_at__isnull=False),
             ),
-            models.Index("tenant", models.F("rights_read_at").asc(nulls_first=True), name="mirror_member_rights"),
+            models.Index("tenant", models.F("rights_read_at").asc(nulls_first=True), name="people_member_rights"),
         ]
 
     def __str__(self) -> str:
@@ -137,9 +136,8 @@ class MemberSearch(models.Model):
     pieces = ArrayField(models.IntegerField())
 
     class Meta:
-        app_label = "mirror"
         # Searches read the whole pending list (in kB). It is large enough for a swap and cleaned up after each.
-        indexes = [GinIndex(fields=["pieces"], gin_pending_list_limit=4096, name="mirror_membersearch_pieces")]
+        indexes = [GinIndex(fields=["pieces"], gin_pending_list_limit=4096, name="people_membersearch_pieces")]
 
     def __str__(self) -> str:
         return str(self.member_id)
@@ -159,8 +157,7 @@ class RightsChange(TenantModel):
     after = models.JSONField()
 
     class Meta:
-        app_label = "mirror"
-        indexes = [models.Index(fields=["tenant", "member_id", "-read_at"], name="mirror_rights_change_of")]
+        indexes = [models.Index(fields=["tenant", "member_id", "-read_at"], name="people_rights_change_of")]
 
     def __str__(self) -> str:
         return f"{self.member_id} {self.read_at:%Y-%m-%d %H:%M}"
@@ -177,9 +174,8 @@ class Group(TenantModel):
     first_hand_at = models.DateTimeField(null=True)
 
     class Meta:
-        app_label = "mirror"
-        constraints = [models.UniqueConstraint(fields=["tenant", "membergroup_id"], name="mirror_group_once")]
-        indexes = [models.Index(fields=["tenant", "name_key", "id"], name="mirror_group_by_name")]
+        constraints = [models.UniqueConstraint(fields=["tenant", "membergroup_id"], name="people_group_once")]
+        indexes = [models.Index(fields=["tenant", "name_key", "id"], name="people_group_by_name")]
 
     def __str__(self) -> str:
         return self.membergroup_name
@@ -217,9 +213,8 @@ class Guest(TenantModel):
     gone_at = models.DateTimeField(null=True)
 
     class Meta:
-        app_label = "mirror"
-        constraints = [models.UniqueConstraint(fields=["tenant", "guest_id"], name="mirror_guest_once")]
-        indexes = [models.Index(fields=["tenant", "use_date_end", "id"], name="mirror_guest_by_end")]
+        constraints = [models.UniqueConstraint(fields=["tenant", "guest_id"], name="people_guest_once")]
+        indexes = [models.Index(fields=["tenant", "use_date_end", "id"], name="people_guest_by_end")]
 
     def __str__(self) -> str:
         return self.guest_name

@@ -72,7 +72,7 @@ def apply_reading(tenant: Tenant, device_id: str, status: dict[str, Any], at: da
             # For a door that was offline or unknown, the moment of the change is not known.
             known_before = door.state not in (DoorState.OFFLINE, DoorState.UNKNOWN)
             is_seen = known_before and before is not None and at - before <= MAX_UNSEEN
-            _drop_contradicted(door.told, found, at, is_seen)
+            _drop_contradicted(door.events, found, at, is_seen)
             door.urgent = False
             _save_state(door, found, at, catalogue.limits.relock_delay, is_seen=is_seen)
 
@@ -86,41 +86,41 @@ def apply_event(
     it identifies which of several connection problems has ended.
     """
     catalogue = tenant.environment.catalogue
-    heard = database_now()
+    now = database_now()
     with transaction.atomic():
         for door in _lock_doors([device_id]):
             found = DoorReading.from_status(door, catalogue.states)
             if at is not None and _is_known_better(door, found, word, at):
                 return False
-            since = min(at or heard, heard)
-            _add_event(door.told, word, heard, since, content.lower())
+            since = min(at or now, now)
+            _add_event(door.events, word, now, since, content.lower())
             _save_state(door, found, since, catalogue.limits.relock_delay, is_seen=True)
             return True
     return False
 
 
-def _add_event(told: dict[str, Any], word: DoorEvent, heard: datetime, since: datetime, content: str) -> None:
+def _add_event(events: dict[str, Any], word: DoorEvent, now: datetime, since: datetime, content: str) -> None:
     """Store an event, which is kept until a reading or a newer event contradicts it."""
     if word in (DoorEvent.HELD_UNLOCKED, DoorEvent.LOCKED):
-        told.pop("unlocked", None)
-        told.pop("passing", None)
-        told["lock"] = [str(word), heard.isoformat(), since.isoformat()]
+        events.pop("unlocked", None)
+        events.pop("passing", None)
+        events["lock"] = [str(word), now.isoformat(), since.isoformat()]
     elif word is DoorEvent.PASSING:
-        if told.get("lock", [""])[0] == DoorEvent.LOCKED:
-            del told["lock"]
-        told["passing"] = heard.isoformat()
+        if events.get("lock", [""])[0] == DoorEvent.LOCKED:
+            del events["lock"]
+        events["passing"] = now.isoformat()
     elif word is DoorEvent.CONNECTION_LOST:
-        told.pop("back", None)
-        told["lost"] = told.get("lost", {}) | {content: [heard.isoformat(), since.isoformat()]}
+        events.pop("back", None)
+        events["lost"] = events.get("lost", {}) | {content: [now.isoformat(), since.isoformat()]}
     elif word is DoorEvent.CONNECTION_RESTORED:
-        left = {text: lost for text, lost in told.pop("lost", {}).items() if text != content}
-        told.update({"lost": left} if left else {"back": heard.isoformat()})
+        left = {text: lost for text, lost in events.pop("lost", {}).items() if text != content}
+        events.update({"lost": left} if left else {"back": now.isoformat()})
     elif word is DoorEvent.PROBLEM_OVER:
-        told.pop("alarm", None)
-        told["over"] = heard.isoformat()
+        events.pop("alarm", None)
+        events["over"] = now.isoformat()
     else:
-        told.pop("over", None)
-        told["alarm"] = [str(word), heard.isoformat(), since.isoformat()]
+        events.pop("over", None)
+        events["alarm"] = [str(word), now.isoformat(), since.isoformat()]
 
 
 def request_reading(device_id: str, *, unless_read_after: datetime | None = None, is_urgent: bool = True) -> bool:
@@ -162,7 +162,7 @@ def _is_known_better(door: PassController, found: DoorReading, word: DoorEvent, 
     if word is DoorEvent.HELD_UNLOCKED:
         return _is_locked_since(door, found, at)
     if word in (DoorEvent.CONNECTION_LOST, DoorEvent.CONNECTION_RESTORED):
-        since = [datetime.fromisoformat(lost[1]) for lost in door.told.get("lost", {}).values()]
+        since = [datetime.fromisoformat(lost[1]) for lost in door.events.get("lost", {}).values()]
         is_old = found.at is not None and found.is_online and at < found.at - _SKEW
         return is_old if word is DoorEvent.CONNECTION_LOST else (max(since) > at if since else found.is_online)
     return found.at is not None and found.leaf == "closed" and at < found.at - _SKEW
@@ -170,37 +170,37 @@ def _is_known_better(door: PassController, found: DoorReading, word: DoorEvent, 
 
 def _is_locked_since(door: PassController, found: DoorReading, at: datetime) -> bool:
     """Return whether a later command or reading shows that a hold of the moment `at` has ended."""
-    told = door.told.get("lock")
-    commanded = told is not None and datetime.fromisoformat(told[2]) >= at
+    events = door.events.get("lock")
+    commanded = events is not None and datetime.fromisoformat(events[2]) >= at
     return commanded or (found.lock == "locked" and found.at is not None and found.at > at)
 
 
-def _drop_contradicted(told: dict[str, Any], found: DoorReading, at: datetime, is_seen: bool) -> None:
+def _drop_contradicted(events: dict[str, Any], found: DoorReading, at: datetime, is_seen: bool) -> None:
     """Remove stored events that a reading contradicts, and store since when readings show the door unlocked."""
     for name in ("over", "back"):
-        if name in told and datetime.fromisoformat(told[name]) <= at:
-            del told[name]
+        if name in events and datetime.fromisoformat(events[name]) <= at:
+            del events[name]
     if found.is_online:
-        left = {text: lost for text, lost in told.pop("lost", {}).items() if datetime.fromisoformat(lost[0]) > at}
-        told.update({"lost": left} if left else {})
+        left = {text: lost for text, lost in events.pop("lost", {}).items() if datetime.fromisoformat(lost[0]) > at}
+        events.update({"lost": left} if left else {})
     if found.lock == "unlocked":
-        told.setdefault("unlocked", [at.isoformat(), is_seen])
-    elif "passing" not in told or datetime.fromisoformat(told["passing"]) <= at:
-        told.pop("unlocked", None)
-        told.pop("passing", None)
-    if found.lock == "locked" and _is_not_after(told.get("lock"), at):
-        told.pop("lock", None)
-    if found.leaf == "closed" and not found.error and _is_not_after(told.get("alarm"), at):
-        told.pop("alarm", None)
+        events.setdefault("unlocked", [at.isoformat(), is_seen])
+    elif "passing" not in events or datetime.fromisoformat(events["passing"]) <= at:
+        events.pop("unlocked", None)
+        events.pop("passing", None)
+    if found.lock == "locked" and _is_not_after(events.get("lock"), at):
+        events.pop("lock", None)
+    if found.leaf == "closed" and not found.error and _is_not_after(events.get("alarm"), at):
+        events.pop("alarm", None)
 
 
-def _is_not_after(told: list[str] | None, at: datetime) -> bool:
-    return told is not None and datetime.fromisoformat(told[1]) <= at
+def _is_not_after(events: list[str] | None, at: datetime) -> bool:
+    return events is not None and datetime.fromisoformat(events[1]) <= at
 
 
 def _save_state(door: PassController, found: DoorReading, at: datetime, relock: timedelta, *, is_seen: bool) -> None:
     """Save the derived state, its start and the next reading. `is_seen`: a change happened at `at`."""
-    state, since, is_since_seen = _derive_state(door.told, found, relock)
+    state, since, is_since_seen = _derive_state(door.events, found, relock)
     now = database_now()
     if state != door.state:
         door.state, door.state_since = state, since or at
@@ -209,7 +209,7 @@ def _save_state(door: PassController, found: DoorReading, at: datetime, relock: 
         door.state_since, door.is_since_seen = since, True
     door.attention = state in ATTENTION_STATES or bool(door.errors) or not found.is_powered
     door.known_at = now
-    door.urgent = door.urgent or (state == DoorState.PASSING and "passing" in door.told)
+    door.urgent = door.urgent or (state == DoorState.PASSING and "passing" in door.events)
     door.look_at = now + _next_interval(DoorState(state), now - (door.state_since or now), relock)
     door.save(update_fields=_UPDATED_FIELDS)
 
@@ -224,28 +224,28 @@ def _next_interval(state: DoorState, age: timedelta, relock: timedelta) -> timed
 
 
 _UPDATED_FIELDS = (
-    "status", "status_as_of", "state", "state_since", "is_since_seen", "attention", "told", "known_at", "look_at",
+    "status", "status_as_of", "state", "state_since", "is_since_seen", "attention", "events", "known_at", "look_at",
     "urgent",
 )  # fmt: skip
 ATTENTION_STATES = (*LOUD_STATES, DoorState.OPEN, DoorState.UNLOCKED, DoorState.OFFLINE)
 
 
 def _derive_state(
-    told: dict[str, Any], found: DoorReading, relock: timedelta
+    events: dict[str, Any], found: DoorReading, relock: timedelta
 ) -> tuple[DoorState, datetime | None, bool]:
     """Return the state, its start (None: not known), and whether the change was observed at that moment.
 
     Alarms have priority, then a held door, an unreachable door, and an open door.
     """
-    alarm, since = _derive_alarm(told, found)
+    alarm, since = _derive_alarm(events, found)
     if alarm:
         return alarm, since, True
-    lock, is_held, since, is_seen = _derive_lock(told, found)
+    lock, is_held, since, is_seen = _derive_lock(events, found)
     if is_held:
         return (DoorState.HELD_OPEN if found.leaf == "open" else DoorState.HELD), since, is_seen
-    if lost := told.get("lost"):
+    if lost := events.get("lost"):
         return DoorState.OFFLINE, min(datetime.fromisoformat(each[1]) for each in lost.values()), True
-    if "back" in told:
+    if "back" in events:
         return DoorState.UNKNOWN, None, False
     if not found.is_online:
         return DoorState.OFFLINE, None, False
@@ -256,29 +256,29 @@ def _derive_state(
     return {"locked": DoorState.LOCKED, "unlocked": DoorState.UNLOCKED}.get(lock, DoorState.UNKNOWN), since, is_seen
 
 
-def _derive_alarm(told: dict[str, Any], found: DoorReading) -> tuple[DoorState | None, datetime | None]:
-    seen = found.error if found.error in _ALARMS and "over" not in told else None
-    if "alarm" not in told:
+def _derive_alarm(events: dict[str, Any], found: DoorReading) -> tuple[DoorState | None, datetime | None]:
+    seen = found.error if found.error in _ALARMS and "over" not in events else None
+    if "alarm" not in events:
         return (_ALARMS[seen], None) if seen else (None, None)
-    word, _heard, since = told["alarm"]
+    word, _heard, since = events["alarm"]
     worst = DoorEvent.FORCED_OPEN if DoorEvent.FORCED_OPEN in (word, seen) else DoorEvent.LEFT_OPEN
     return _ALARMS[worst], datetime.fromisoformat(since)
 
 
-def _derive_lock(told: dict[str, Any], found: DoorReading) -> tuple[str, bool, datetime | None, bool]:
+def _derive_lock(events: dict[str, Any], found: DoorReading) -> tuple[str, bool, datetime | None, bool]:
     """Return (lock, is held unlocked, start, start was observed); lock is locked, unlocked, passing or ""."""
-    if "lock" in told:
-        word, _heard, since = told["lock"]
+    if "lock" in events:
+        word, _heard, since = events["lock"]
         if word == DoorEvent.HELD_UNLOCKED:
             return "unlocked", True, datetime.fromisoformat(since), True
-        if found.at is None or not _is_not_after(told["lock"], found.at):
+        if found.at is None or not _is_not_after(events["lock"], found.at):
             return "locked", False, None, False
-    if "passing" in told:
-        since, is_seen = datetime.fromisoformat(told["passing"]), True
+    if "passing" in events:
+        since, is_seen = datetime.fromisoformat(events["passing"]), True
         if found.at is None or found.at < since:
             return "passing", False, since, is_seen
-    elif "unlocked" in told:
-        since, is_seen = datetime.fromisoformat(told["unlocked"][0]), told["unlocked"][1]
+    elif "unlocked" in events:
+        since, is_seen = datetime.fromisoformat(events["unlocked"][0]), events["unlocked"][1]
     else:
         return found.lock, False, None, False
     is_held = found.lock == "unlocked" and found.at is not None and found.at - since >= HELD_UNLOCKED_AFTER

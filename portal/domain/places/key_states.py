@@ -34,8 +34,8 @@ _MAX_RECORDS = 1_000
 
 _UPDATED_FIELDS = (
     "unit_name", "restriction", "state", "since", "differs", "known_at", "holder_id", "holder_name", "read_state",
-    "read_since", "read_saw_change", "read_at", "lock", "wrong", "raw", "record_state", "record_at", "record_heard_at",
-    "record_id", "person_id", "person_name",
+    "read_since", "read_saw_change", "read_at", "lock", "wrong", "raw", "record_state", "record_at",
+    "record_received_at", "record_id", "person_id", "person_name",
 )  # fmt: skip
 _STATES = {KeyEvent.TAKEN: KeyState.OUT, KeyEvent.RETURNED: KeyState.IN}
 
@@ -181,7 +181,7 @@ def _apply_records(keys: dict[str, Key], records: Iterable[KeyRecord], states: S
             if key is None or word is None or not _is_newer(record, key):
                 continue
             key.record_state, key.record_at, key.record_id = _STATES[word], record.at, record.history_id
-            key.record_heard_at = now
+            key.record_received_at = now
             key.person_id, key.person_name = record.member_id, record.member_name
 
 
@@ -210,29 +210,29 @@ def _next_interval(keys: dict[str, Key], at: datetime) -> timedelta:
 
 def _event_at(key: Key) -> datetime | None:
     """Return the time of the newest record, at most when it was received: the service's clock may be ahead of ours."""
-    return min(key.record_at, key.record_heard_at) if key.record_at and key.record_heard_at else None
+    return min(key.record_at, key.record_received_at) if key.record_at and key.record_received_at else None
 
 
 def _is_reading_later(key: Key) -> bool:
     """Return whether the last reading was certainly made after the event of the newest record."""
-    if key.read_at is None or key.record_at is None or key.record_heard_at is None:
+    if key.read_at is None or key.record_at is None or key.record_received_at is None:
         return False
-    return key.read_at >= min(key.record_at + _LOG_PRECISION, key.record_heard_at)
+    return key.read_at >= min(key.record_at + _LOG_PRECISION, key.record_received_at)
 
 
 def _derive_state(key: Key) -> None:
     """Set the state of a key from the last reading and the newest record."""
-    told_at = _event_at(key)
+    event_at = _event_at(key)
     reads = bool(key.read_state) and key.read_at is not None
-    by_reading = reads and (told_at is None or _is_reading_later(key))
-    key.differs = by_reading and told_at is not None and key.read_state != key.record_state
-    agrees = told_at is not None and not key.differs
+    by_reading = reads and (event_at is None or _is_reading_later(key))
+    key.differs = by_reading and event_at is not None and key.read_state != key.record_state
+    agrees = event_at is not None and not key.differs
     if by_reading and not agrees:
         key.state, key.since = KeyState(key.read_state), key.read_since
-    elif told_at is not None and not (key.wrong and key.record_state == KeyState.IN and _is_reading_later(key)):
-        key.state, key.since = KeyState(key.record_state), told_at
+    elif event_at is not None and not (key.wrong and key.record_state == KeyState.IN and _is_reading_later(key)):
+        key.state, key.since = KeyState(key.record_state), event_at
     else:
         key.state, key.since = KeyState.UNKNOWN, None
-    key.known_at = max((at for at in (key.read_at, key.record_heard_at) if at is not None), default=None)
+    key.known_at = max((at for at in (key.read_at, key.record_received_at) if at is not None), default=None)
     holds = key.state == KeyState.OUT and key.record_state == KeyState.OUT
     key.holder_id, key.holder_name = (key.person_id, key.person_name) if holds else ("", "")

@@ -46,8 +46,7 @@ class Area(TenantModel):
     extra = models.JSONField(default=dict)
 
     class Meta:
-        app_label = "mirror"
-        constraints = [models.UniqueConstraint(fields=["tenant", "area_id"], name="mirror_area_once")]
+        constraints = [models.UniqueConstraint(fields=["tenant", "area_id"], name="places_area_once")]
 
     def __str__(self) -> str:
         return self.area_name
@@ -69,8 +68,7 @@ class TenantRecord(TenantModel):
     read_at = models.DateTimeField()
 
     class Meta:
-        app_label = "mirror"
-        constraints = [models.UniqueConstraint(fields=["tenant"], name="mirror_tenantrecord_once")]
+        constraints = [models.UniqueConstraint(fields=["tenant"], name="places_tenantrecord_once")]
 
     def __str__(self) -> str:
         return self.tenant_name
@@ -167,15 +165,14 @@ class PassController(DeviceStatus, TenantModel):
     state_since = models.DateTimeField(null=True)
     is_since_seen = models.BooleanField(default=False, db_default=False)
     attention = models.BooleanField(default=False, db_default=False)
-    told = models.JSONField(default=dict, db_default={})
+    events = models.JSONField(default=dict, db_default={})
     known_at = models.DateTimeField(null=True)
     look_at = models.DateTimeField(null=True)
     urgent = models.BooleanField(default=False, db_default=False)
 
     class Meta:
-        app_label = "mirror"
-        constraints = [models.UniqueConstraint(fields=["tenant", "device_id"], name="mirror_passcontroller_once")]
-        indexes = [models.Index(fields=["look_at"], name="mirror_passcontroller_soon", condition=IS_READ_SOON)]
+        constraints = [models.UniqueConstraint(fields=["tenant", "device_id"], name="places_passcontroller_once")]
+        indexes = [models.Index(fields=["look_at"], name="places_passcontroller_soon", condition=IS_READ_SOON)]
 
     def __str__(self) -> str:
         return self.device_name or self.device_id
@@ -201,8 +198,7 @@ class KeyBox(DeviceStatus, TenantModel):
     look_at = models.DateTimeField(null=True)
 
     class Meta:
-        app_label = "mirror"
-        constraints = [models.UniqueConstraint(fields=["tenant", "key_device_id"], name="mirror_keybox_once")]
+        constraints = [models.UniqueConstraint(fields=["tenant", "key_device_id"], name="places_keybox_once")]
 
     def __str__(self) -> str:
         return self.key_device_name or self.key_device_id
@@ -253,17 +249,16 @@ class Key(TenantModel):
     raw = models.JSONField(default=dict)
     record_state = models.CharField(max_length=3, choices=KeyState, blank=True, default=KeyState.UNKNOWN)
     record_at = models.DateTimeField(null=True)
-    record_heard_at = models.DateTimeField(null=True)
+    record_received_at = models.DateTimeField(null=True)
     record_id = models.TextField(blank=True, default="", db_collation="C")
     person_id = models.TextField(blank=True, default="", db_collation="C")
     person_name = models.TextField(blank=True, default="")
 
     class Meta:
-        app_label = "mirror"
-        constraints = [models.UniqueConstraint(fields=["tenant", "key_box", "unit_no"], name="mirror_key_once")]
+        constraints = [models.UniqueConstraint(fields=["tenant", "key_box", "unit_no"], name="places_key_once")]
         indexes = [
-            models.Index(fields=["tenant", "since"], name="mirror_key_out", condition=models.Q(state="out")),
-            models.Index(fields=["tenant"], name="mirror_key_wrong", condition=models.Q(wrong=True)),
+            models.Index(fields=["tenant", "since"], name="places_key_out", condition=models.Q(state="out")),
+            models.Index(fields=["tenant"], name="places_key_wrong", condition=models.Q(wrong=True)),
         ]
 
     def __str__(self) -> str:

@@ -5,7 +5,7 @@ from django.db import models
 from tenants.models import TenantModel
 
 
-class Inside(TenantModel):
+class LastPassage(TenantModel):
     """The last passage of one member or guest.
 
     Whether it led in or out is not stored: it follows from the door's areas (`people.DoorDirections`), which the tenant
@@ -19,14 +19,14 @@ class Inside(TenantModel):
     device_name = models.TextField(blank=True, default="")
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["tenant", "member_id"], name="inside_once")]
-        indexes = [models.Index(fields=["tenant", "-at"], name="inside_newest")]
+        constraints = [models.UniqueConstraint(fields=["tenant", "member_id"], name="presence_last_passage_once")]
+        indexes = [models.Index(fields=["tenant", "-at"], name="presence_newest_passage")]
 
     def __str__(self) -> str:
         return f"{self.member_id} {self.at:%Y-%m-%d %H:%M}"
 
 
-class PassedHour(TenantModel):
+class HourlyPassages(TenantModel):
     """The passages of a door in one hour, from the log (`passages.py`). It holds no personal data."""
 
     tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, db_index=False)
@@ -35,7 +35,7 @@ class PassedHour(TenantModel):
     number = models.PositiveIntegerField()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["tenant", "hour", "device_id"], name="inside_passed_once")]
+        constraints = [models.UniqueConstraint(fields=["tenant", "hour", "device_id"], name="presence_passages_once")]
 
     def __str__(self) -> str:
         return f"{self.device_id} {self.hour:%Y-%m-%d %H}: {self.number}"

@@ -25,7 +25,7 @@ from portal.domain.history.coverage import start_of_day
 from portal.domain.history.models import History
 from portal.domain.history.partitions import RETENTION
 from portal.domain.places.queries import use_categories
-from portal.domain.presence.models import Inside, PassedHour
+from portal.domain.presence.models import HourlyPassages, LastPassage
 from portal.domain.sync.models import MirrorState
 from tenants.models import Tenant
 from tenants.postgresql.advisory_locks import AdvisoryLock
@@ -62,16 +62,19 @@ def count_new_passages(tenant: Tenant, *, histories: Sequence[History]) -> None:
 def recount_hours(tenant: Tenant) -> None:
     """Count the last hours again, or all hours if there are none, and delete older ones."""
     now = database_now()
-    since = _start_of_hour(now - (_RECOUNTED_SPAN if PassedHour.objects.exists() else HOURS_RETENTION))
+    since = _start_of_hour(now - (_RECOUNTED_SPAN if HourlyPassages.objects.exists() else HOURS_RETENTION))
     _write_hours(_SET, tenant.pk, since, None)
-    PassedHour.objects.filter(hour__lt=now - HOURS_RETENTION).delete()
+    HourlyPassages.objects.filter(hour__lt=now - HOURS_RETENTION).delete()
 
 
-def counts_of_days(days: Sequence[date], excluded_doors: frozenset[str]) -> QuerySet[PassedHour, Any]:
+def counts_of_days(days: Sequence[date], excluded_doors: frozenset[str]) -> QuerySet[HourlyPassages, Any]:
     """Return the passages per hour of some days, without `excluded_doors`: one row for each hour."""
     within = (Q(hour__gte=start_of_day(day), hour__lt=start_of_day(day + timedelta(days=1))) for day in days)
     rows = (
-        PassedHour.objects.filter(reduce(or_, within)).exclude(device_id__in=excluded_doors).order_by().values("hour")
+        HourlyPassages.objects.filter(reduce(or_, within))
+        .exclude(device_id__in=excluded_doors)
+        .order_by()
+        .values("hour")
     )
     return rows.annotate(n=Sum("number")).values(as_json=JSONObject(hour=F("hour"), n=F("n")))
 
@@ -81,7 +84,7 @@ def _write_hours(statement: str, tenant_id: int, since: datetime, new: list[int]
     values: dict[str, Any] = {"tenant": tenant_id, "since": since, "new": new, "used": use_categories()}
     _HOURS_LOCK.hold_until_commit(tenant_id)
     with connection.cursor() as cursor:
-        cursor.execute(statement.format(hours=PassedHour._meta.db_table, counted=counted), values)
+        cursor.execute(statement.format(hours=HourlyPassages._meta.db_table, counted=counted), values)
 
 
 def _start_of_hour(at: datetime) -> datetime:
@@ -117,7 +120,7 @@ def refresh_passages(tenant: Tenant) -> None:
     now = database_now()
     with transaction.atomic():
         _save_last_passages(tenant.pk, now - _REFRESHED_SPAN, None)
-        Inside.objects.filter(at__lt=now - RETENTION).delete()
+        LastPassage.objects.filter(at__lt=now - RETENTION).delete()
         recount_hours(tenant)
 
 
@@ -127,7 +130,7 @@ def loaded_logs() -> list[QuerySet[MirrorState]]:
 
 
 def _save_last_passages(tenant_id: int, since: datetime, new: list[int] | None) -> None:
-    names = {"inside": Inside._meta.db_table, "history": History._meta.db_table}
+    names = {"inside": LastPassage._meta.db_table, "history": History._meta.db_table}
     values: dict[str, Any] = {"tenant": tenant_id, "since": since, "new": new, "used": use_categories()}
     with connection.cursor() as cursor:
         cursor.execute(_SAVE_LAST.format(**names), values)

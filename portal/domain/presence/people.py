@@ -21,7 +21,7 @@ from portal.domain.people.models import Guest, Member
 from portal.domain.people.text_folding import fold
 from portal.domain.places.models import Area
 from portal.domain.places.queries import DoorDirection, directions_by_door, exit_doors
-from portal.domain.presence.models import Inside
+from portal.domain.presence.models import LastPassage
 from portal.domain.visits import queries as visits
 from portal.domain.visits.days import Day
 from portal.domain.visits.models import By, Visit
@@ -168,7 +168,7 @@ def present_members(now: datetime) -> list[PersonInside]:
     return sorted(found, key=lambda each: (fold(each.name), each.key))
 
 
-def count_by_last_door(now: datetime) -> QuerySet[Inside, Any]:
+def count_by_last_door(now: datetime) -> QuerySet[LastPassage, Any]:
     """Return how many members passed each door last: one row for each door."""
     by_door = _counted_passages(now).order_by().values("device_id").annotate(n=Count("pk"))
     return by_door.values(said=JSONObject(door=F("device_id"), n=F("n")))
@@ -222,11 +222,11 @@ def person_of_visit(visit: Visit, *, is_unsure: bool = False) -> PersonInside:
     return PersonInside(f"guest:{visit.pk}", PersonKind.GUEST, str(visit), visit.company, sure, at, place, "", why)
 
 
-def _counted_passages(now: datetime) -> QuerySet[Inside]:
+def _counted_passages(now: datetime) -> QuerySet[LastPassage]:
     """Return the passages that count at `now`, without those of guests."""
     is_guest = Exists(Guest.objects.filter(guest_id=OuterRef("member_id")))
     is_visit = Exists(Visit.objects.filter(guest_id=OuterRef("member_id")))
-    return Inside.objects.filter(at__gte=day_start_of(now)).exclude(is_guest).exclude(is_visit)
+    return LastPassage.objects.filter(at__gte=day_start_of(now)).exclude(is_guest).exclude(is_visit)
 
 
 def _members_by_id(member_ids: Collection[str]) -> dict[str, Member]:
@@ -234,7 +234,7 @@ def _members_by_id(member_ids: Collection[str]) -> dict[str, Member]:
     return {each.member_id: each for each in Member.objects.filter(member_id__in=member_ids).only(*fields)}
 
 
-def _names_in_log(rows: Collection[Inside]) -> dict[str, str]:
+def _names_in_log(rows: Collection[LastPassage]) -> dict[str, str]:
     """Return the names of people who are not in the list of members, from the log, by the record's number."""
     if not rows:
         return {}
@@ -242,7 +242,7 @@ def _names_in_log(rows: Collection[Inside]) -> dict[str, str]:
     return dict(said.values_list("history_id", "member_name"))
 
 
-def _person_of_passage(row: Inside, member: Member | None, told: str, known: DoorDirections) -> PersonInside:
+def _person_of_passage(row: LastPassage, member: Member | None, told: str, known: DoorDirections) -> PersonInside:
     sure = row.device_id in known.certain_entrances
     words = {"time": Day.today().time_text(row.at), "place": row.device_name or row.device_id}
     if sure:

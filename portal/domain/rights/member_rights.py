@@ -58,10 +58,10 @@ def read_rights(connection: Connection, member_id: str, priority: Priority = Pri
 
     Raises NotFound, BudgetExhausted, ServiceError.
     """
-    asked_at = database_now()
+    requested_at = database_now()
     member = single_reads.read_member(connection, member_id, priority)
     return MemberRights.of(
-        {name: member.invalid_values.get(name, _verbatim(getattr(member, name))) for name in RIGHTS_NAMES}, asked_at
+        {name: member.invalid_values.get(name, _verbatim(getattr(member, name))) for name in RIGHTS_NAMES}, requested_at
     )
 
 

@@ -68,14 +68,14 @@ def confirm(*, change: WaitingChange, by: Requester) -> State:
     """
     with transaction.atomic():
         rule, row = _lock_change(change, by)
-        if row.asked_by == by.user:
+        if row.requested_by == by.user:
             raise NotChanged(_("Another person has to confirm this. Nothing was changed."))
-        if not _may_change(row.asked_by, rule, by) or rule.read(row.subject) != row.before:
+        if not _may_change(row.requested_by, rule, by) or rule.read(row.subject) != row.before:
             _end(row, State.VOID, by)
             return State.VOID
         _end(row, State.CONFIRMED, by)
         _save(rule, row.subject, row.after, by)
-        owners.notify(owners.LOOSENED, what=row.title, who=row.asked_by, second=by.user)
+        owners.notify(owners.LOOSENED, what=row.title, who=row.requested_by, second=by.user)
     return State.CONFIRMED
 
 
@@ -83,7 +83,7 @@ def decline(*, change: WaitingChange, by: Requester) -> State:
     """End a change without saving it: cancelled by the person who requested it, declined by others."""
     with transaction.atomic():
         _rule, row = _lock_change(change, by)
-        state = State.WITHDRAWN if row.asked_by == by.user else State.REFUSED
+        state = State.WITHDRAWN if row.requested_by == by.user else State.REFUSED
         _end(row, state, by)
     return state
 
@@ -117,7 +117,7 @@ def _lock_change(change: WaitingChange, by: Requester) -> tuple[SafetyRule, Wait
     if rule is None or by.support_session is not None or not _may_change(by.user, rule, by):
         raise NotChanged(_("You do not have permission to decide about this change. Nothing was changed."))
     _lock_setting(rule, change.subject, by)
-    rows = WaitingChange.objects.select_for_update(of=("self",)).select_related("asked_by", "tenant")
+    rows = WaitingChange.objects.select_for_update(of=("self",)).select_related("requested_by", "tenant")
     row = rows.filter(pk=change.pk, state=State.WAITING).first()
     if row is None:
         raise NotChanged(_("This change is no longer waiting. Nothing was changed by this click."))
@@ -140,7 +140,7 @@ def _request_confirmation(
     for row in _waiting_for(rule, subject):
         if row.due_at is not None and row.due_at <= database_now():
             _end(row, State.EXPIRED, None)
-        elif row.asked_by != by.user:
+        elif row.requested_by != by.user:
             raise NotChanged(
                 _("Another change of this setting is waiting. Nothing was changed. Confirm or decline that one first.")
             )
@@ -148,7 +148,7 @@ def _request_confirmation(
             _end(row, State.WITHDRAWN, by)
     made = WaitingChange.objects.create(
         rule=rule.name, subject=subject, title=title, before=before, after=after,
-        asked_by=by.user, due_at=database_now() + CONFIRM_WITHIN,
+        requested_by=by.user, due_at=database_now() + CONFIRM_WITHIN,
     )  # fmt: skip
     summary = coded_sentence("safety.asked", rule=title)
     audit.record(
@@ -163,7 +163,7 @@ def _request_confirmation(
 
 
 def _waiting_for(rule: SafetyRule, subject: str) -> list[WaitingChange]:
-    rows = WaitingChange.objects.select_for_update(of=("self",)).select_related("asked_by", "tenant")
+    rows = WaitingChange.objects.select_for_update(of=("self",)).select_related("requested_by", "tenant")
     return list(rows.filter(rule=rule.name, subject=subject, state=State.WAITING))
 
 
@@ -176,7 +176,7 @@ def _end(row: WaitingChange, state: State, by: Requester | None) -> None:
         **author,
         action=f"safety.{state}",
         target=f"safety:{row.pk}",
-        summary=coded_sentence(f"safety.{state}", rule=row.title, who=row.asked_by),
+        summary=coded_sentence(f"safety.{state}", rule=row.title, who=row.requested_by),
     )
 
 

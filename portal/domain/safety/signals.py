@@ -23,11 +23,11 @@ def banners(request: TenantRequest) -> Iterator[Banner]:
     """Yield banners of changes that this person may confirm, oldest first, and of the number of further ones."""
     if request.access.support_session is not None:
         return
-    others = waiting_changes().select_related("asked_by").exclude(asked_by=request.user).order_by("pk")
+    others = waiting_changes().select_related("requested_by").exclude(requested_by=request.user).order_by("pk")
     rows = [row for row in others if row.rule in RULES and request.access.can(RULES[row.rule].permission)]
     for row in rows[:MAX_BANNERS]:
         title = _("A change needs a second person: %(what)s.") % {"what": row.title}
-        yield _banner(request, row, title, _("Requested by %(who)s.") % {"who": row.asked_by})
+        yield _banner(request, row, title, _("Requested by %(who)s.") % {"who": row.requested_by})
     if more := rows[MAX_BANNERS:]:
         text = ngettext(
             "%(n)d more change needs a second person.", "%(n)d more changes need a second person.", len(more)
@@ -41,7 +41,7 @@ def _banner(request: TenantRequest, row: WaitingChange, title: str, text: str) -
         title,
         text,
         icon="shield-lock",
-        since=row.asked_at if text else None,
+        since=row.requested_at if text else None,
         action=_("Show change"),
         action_url=reverse("safety:change", args=[request.tenant.slug, row.pk]),
         is_link=True,

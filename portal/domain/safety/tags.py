@@ -12,5 +12,5 @@ register = template.Library()
 @register.inclusion_tag("safety/waiting.html", takes_context=True)
 def waiting_change(context: dict[str, Any], rule: str, subject: object = "") -> dict[str, Any]:
     """Show the waiting change of this setting, if there is one."""
-    rows = waiting_changes().select_related("asked_by").filter(rule=rule, subject=str(subject))
+    rows = waiting_changes().select_related("requested_by").filter(rule=rule, subject=str(subject))
     return {"change": rows.first(), "request": context["request"]}

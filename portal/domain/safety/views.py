@@ -33,7 +33,7 @@ def page(request: TenantRequest, change_id: int) -> HttpResponse:
         "state": State.EXPIRED.label if is_late else row.get_state_display(),
         "lines": [(label, before.get(label, ""), text) for label, text in after.items() if before.get(label) != text],
         "is_waiting": row.state == State.WAITING and not is_late and request.access.support_session is None,
-        "is_mine": row.asked_by == request.user,
+        "is_mine": row.requested_by == request.user,
         "is_stale": rule.read(row.subject) != row.before,
         "back": reverse(name, args=[request.tenant.slug, *args]),
     }
@@ -69,7 +69,7 @@ def decline(request: TenantRequest, change_id: int) -> HttpResponseBase:
 def _get_change(request: TenantRequest, change_id: int) -> tuple[SafetyRule, WaitingChange]:
     """Return a change with its rule, for people who may change that setting."""
     row = get_row_or_404(
-        WaitingChange.objects.filter(rule__in=RULES).select_related("asked_by", "ended_by"), pk=change_id
+        WaitingChange.objects.filter(rule__in=RULES).select_related("requested_by", "ended_by"), pk=change_id
     )
     request.access.check(RULES[row.rule].permission)
     return RULES[row.rule], row

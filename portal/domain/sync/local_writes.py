@@ -66,19 +66,19 @@ def apply_guest_gone(tenant: Tenant, guest_id: str) -> None:
         mark_gone(Guest.objects.filter(guest_id=guest_id), MirrorKind.GUESTS)
 
 
-def apply_guest_read(tenant: Tenant, item: Mapping[str, Any], asked_at: datetime) -> None:
-    """Store a single read of a guest (operation 21). `asked_at`: when it was requested, by the database's clock."""
+def apply_guest_read(tenant: Tenant, item: Mapping[str, Any], requested_at: datetime) -> None:
+    """Store a single read of a guest (operation 21). `requested_at`: when it was requested, by the database's clock."""
     with tenant_scope(tenant), transaction.atomic():
         row = _lock_guest(tenant, str(item["guest_id"]))
-        if row.first_hand_at is not None and row.first_hand_at > asked_at:
+        if row.first_hand_at is not None and row.first_hand_at > requested_at:
             return  # our own write was recorded after the request
         reader = GuestRowBuilder(tenant.pk)
         fresh = row.pk is None or row.gone_at is not None
         reader.apply(row, {name: item.get(name) for name in GUEST.columns_of})
         row.extra = {**row.extra, **reader.values(item)["extra"]}
         row.detail = _detail(row, item)
-        row.detail_read_at = asked_at
-        _save_guest(row, asked_at)
+        row.detail_read_at = requested_at
+        _save_guest(row, requested_at)
         adjust_total(MirrorKind.GUESTS, int(fresh))
 
 
@@ -190,13 +190,13 @@ def apply_member_deletions(tenant: Tenant, member_ids: Sequence[str]) -> None:
         mark_gone(Member.objects.filter(member_id__in=member_ids), MirrorKind.MEMBERS)
 
 
-def apply_member_read(tenant: Tenant, item: Mapping[str, Any], asked_at: datetime) -> None:
-    """Store a single read of a member (operation 5). `asked_at`: when it was requested, by the database's clock."""
+def apply_member_read(tenant: Tenant, item: Mapping[str, Any], requested_at: datetime) -> None:
+    """Store a single read of a member (operation 5). `requested_at`: when it was requested, by the database's clock."""
     member_id = str(item["member_id"])
     with tenant_scope(tenant), transaction.atomic():
         known = _lock_members([member_id])
         row = known.get(member_id) or Member(tenant=tenant, member_id=member_id, name_key="")
-        if row.first_hand_at is not None and row.first_hand_at > asked_at:
+        if row.first_hand_at is not None and row.first_hand_at > requested_at:
             return  # our own write was recorded after the request
         reader = MemberRowBuilder(tenant.pk)
         before = _listed_values(row)
@@ -207,9 +207,9 @@ def apply_member_read(tenant: Tenant, item: Mapping[str, Any], asked_at: datetim
         reader.apply(row, full)
         row.extra = {**row.extra, **reader.values(item)["extra"]}
         told = {name: item.get(name) for name in RIGHTS_NAMES}
-        _save_rights_change(row, told, asked_at)
+        _save_rights_change(row, told, requested_at)
         row.rights = told
-        row.rights_read_at = row.first_hand_at = asked_at
+        row.rights_read_at = row.first_hand_at = requested_at
         if row.gone_at is not None or _listed_values(row) != before:
             row.digest = None
         adjust_total(MirrorKind.MEMBERS, int(row.pk is None or row.gone_at is not None))
@@ -254,7 +254,7 @@ def _apply_rights(row: Member, fields: Mapping[str, Any], now: datetime, *, crea
         row.rights = {**row.rights, **told}
 
 
-def _save_rights_change(member: Member, told: Mapping[str, Any], asked_at: datetime) -> None:
+def _save_rights_change(member: Member, told: Mapping[str, Any], requested_at: datetime) -> None:
     """Save the old and new access rights of a member if they differ, and delete old changes.
 
     Our own writes update the mirror, so a difference was made elsewhere, for example in the member site.
@@ -263,12 +263,12 @@ def _save_rights_change(member: Member, told: Mapping[str, Any], asked_at: datet
     if known is None or all(each.is_same(known.get(each.name), told.get(each.name)) for each in DOORS_AND_KEYS):
         return
     mine = RightsChange.objects.filter(member_id=member.member_id)
-    mine.filter(read_at__lt=asked_at - _RETENTION).delete()
+    mine.filter(read_at__lt=requested_at - _RETENTION).delete()
     RightsChange.objects.create(
         tenant_id=member.tenant_id,
         member_id=member.member_id,
         since=member.rights_read_at,
-        read_at=asked_at,
+        read_at=requested_at,
         before={each.name: known.get(each.name) for each in DOORS_AND_KEYS},
         after={each.name: told.get(each.name) for each in DOORS_AND_KEYS},
     )

@@ -42,11 +42,11 @@ _WAIT_FOR_CALLS = timedelta(minutes=2)
 # Saves a page and the run's progress in one statement. The IDs are passed as one JSON text, which is faster.
 _INSERT_PAGE = """
 WITH run AS (
-    UPDATE mirror_syncrun SET pages = %(pages)s, rows = %(rows)s, cursor = %(cursor)s, complete = %(complete)s,
+    UPDATE sync_syncrun SET pages = %(pages)s, rows = %(rows)s, cursor = %(cursor)s, complete = %(complete)s,
         reason = %(reason)s
     WHERE id = %(run)s RETURNING id, tenant_id
 )
-INSERT INTO mirror_stagedpage (tenant_id, run_id, number, cursor, listed, body)
+INSERT INTO sync_stagedpage (tenant_id, run_id, number, cursor, listed, body)
 SELECT tenant_id, id, %(number)s, %(asked)s, ARRAY(SELECT json_array_elements_text(%(listed)s::json)), %(body)s FROM run
 """
 

@@ -21,7 +21,7 @@ class MirrorState(TenantModel):
     """The state of one kind of one tenant: freshness, total, next reading, and lease.
 
     - `as_of`: when the reading of the last complete list began.
-    - `due_at`: when to read next. A timer starts a task for kinds that are due and not leased; `rung_at` is when.
+    - `due_at`: when to read next. A timer starts a task for kinds that are due and not leased; `woken_at` is when.
     - `lease`: the token of the worker that may write. A worker whose token is no longer here must stop.
     - `every`: seconds between two readings if notifications report changes; null for `events.READ_INTERVALS`.
     - `awaited`: a person, a notification or an import waits for the next reading.
@@ -32,7 +32,7 @@ class MirrorState(TenantModel):
     as_of = models.DateTimeField(null=True)
     total = models.IntegerField(default=0)
     due_at = models.DateTimeField(null=True)
-    rung_at = models.DateTimeField(null=True)
+    woken_at = models.DateTimeField(null=True)
     lease = models.UUIDField(null=True)
     lease_until = models.DateTimeField(null=True)
     error = models.CharField(max_length=60, blank=True, default="")
@@ -44,9 +44,8 @@ class MirrorState(TenantModel):
     memory = models.JSONField(default=dict)
 
     class Meta:
-        app_label = "mirror"
-        constraints = [models.UniqueConstraint(fields=["tenant", "kind"], name="mirror_state_once")]
-        indexes = [models.Index(fields=["due_at"], name="mirror_state_due")]
+        constraints = [models.UniqueConstraint(fields=["tenant", "kind"], name="sync_state_once")]
+        indexes = [models.Index(fields=["due_at"], name="sync_state_due")]
 
 
 class SyncRun(TenantModel):
@@ -74,15 +73,14 @@ class SyncRun(TenantModel):
     removed = models.IntegerField(default=0)
 
     class Meta:
-        app_label = "mirror"
         constraints = [
             models.UniqueConstraint(
                 fields=["tenant", "kind"],
-                name="mirror_syncrun_one_running",
+                name="sync_syncrun_one_running",
                 condition=models.Q(state="running"),
             )
         ]
-        indexes = [models.Index(fields=["tenant", "kind", "-started_at"], name="mirror_syncrun_latest")]
+        indexes = [models.Index(fields=["tenant", "kind", "-started_at"], name="sync_syncrun_latest")]
 
 
 class StagedPage(TenantModel):
@@ -98,10 +96,9 @@ class StagedPage(TenantModel):
     body = EncryptedBytes()
 
     class Meta:
-        app_label = "mirror"
         constraints = [
-            models.UniqueConstraint(fields=["run", "number"], name="mirror_stagedpage_once"),
-            models.UniqueConstraint(fields=["run", "cursor"], name="mirror_stagedpage_cursor"),
+            models.UniqueConstraint(fields=["run", "number"], name="sync_stagedpage_once"),
+            models.UniqueConstraint(fields=["run", "cursor"], name="sync_stagedpage_cursor"),
         ]
 
 
@@ -115,6 +112,5 @@ class SharedReading(TenantModel):
     answer = EncryptedBytes(null=True)
 
     class Meta:
-        app_label = "mirror"
-        constraints = [models.UniqueConstraint(fields=["tenant", "key"], name="mirror_sharedreading_once")]
-        indexes = [models.Index(fields=["until"], name="mirror_sharedreading_until")]
+        constraints = [models.UniqueConstraint(fields=["tenant", "key"], name="sync_sharedreading_once")]
+        indexes = [models.Index(fields=["until"], name="sync_sharedreading_until")]

@@ -79,7 +79,7 @@ class MirrorLease:
 
     def pause(self, until: datetime, **values: object) -> None:
         """Release the lease without an error; the kind is due again at `until`."""
-        self._own_row().update(lease=None, lease_until=None, due_at=until, rung_at=None, **values)
+        self._own_row().update(lease=None, lease_until=None, due_at=until, woken_at=None, **values)
 
     def fail(self, reason: str, *, wait: timedelta | None = None) -> None:
         """Store the reason and release the lease. The next try is after `wait`, else after 1, 2, 4, … 60 minutes."""
@@ -101,7 +101,7 @@ class MirrorLease:
 
     def _release(self, wait: timedelta, **values: object) -> None:
         if not self._own_row().update(
-            lease=None, lease_until=None, due_at=ClockTime() + Value(wait), rung_at=None, **values
+            lease=None, lease_until=None, due_at=ClockTime() + Value(wait), woken_at=None, **values
         ):
             raise LeaseLost(self.kind)
 
@@ -171,8 +171,8 @@ class CallShare:
 log = structlog.get_logger(__name__)
 
 # A task that no worker ran is started again after this time, so that work continues soon after a failure of the broker.
-RING_AGAIN = timedelta(seconds=20)
-EXPIRES_SECONDS = RING_AGAIN.total_seconds()
+WAKE_AGAIN = timedelta(seconds=20)
+EXPIRES_SECONDS = WAKE_AGAIN.total_seconds()
 _SYNC = "portal.processes.mirror"  # of `tasks.LISTS`, which imports this module
 # A second request within this time starts no reading, to save calls.
 FRESH_ENOUGH = timedelta(seconds=10)
@@ -195,7 +195,7 @@ def schedule_all(tenant: Tenant) -> None:
     """Make every kind of a tenant due now and clear earlier errors."""
     with tenant_scope(tenant):
         MirrorState.objects.bulk_create([MirrorState(kind=kind) for kind in MirrorKind], ignore_conflicts=True)
-        MirrorState.objects.update(due_at=ClockTime(), rung_at=ClockTime(), error="", error_at=None, failures=0)
+        MirrorState.objects.update(due_at=ClockTime(), woken_at=ClockTime(), error="", error_at=None, failures=0)
     enqueue_after_commit(_SYNC, tenant.pk, expires=EXPIRES_SECONDS)
 
 
@@ -205,7 +205,7 @@ def request_reading(tenant: Tenant, kind: MirrorKind, *, by: Any) -> bool:
     with tenant_scope(tenant):
         states = MirrorState.objects.filter(kind=kind, lease_until__isnull=True)
         older = states.exclude(as_of__gt=ClockTime() - FRESH_ENOUGH)
-        asked = older.update(due_at=ClockTime(), rung_at=ClockTime(), **awaited)
+        asked = older.update(due_at=ClockTime(), woken_at=ClockTime(), **awaited)
     if asked:
         log.info("mirror_refresh_asked", tenant_id=tenant.pk, kind=str(kind), by=getattr(by, "pk", None))
         enqueue_after_commit(_SYNC, tenant.pk, expires=EXPIRES_SECONDS)
@@ -214,7 +214,7 @@ def request_reading(tenant: Tenant, kind: MirrorKind, *, by: Any) -> bool:
 
 def request_more(tenant: Tenant, kind: MirrorKind) -> None:
     """Request a turn of a kind at once, or right after the one in progress, because there is more to read."""
-    MirrorState.objects.filter(kind=kind).update(due_at=ClockTime(), rung_at=ClockTime(), awaited=True)
+    MirrorState.objects.filter(kind=kind).update(due_at=ClockTime(), woken_at=ClockTime(), awaited=True)
     enqueue_after_commit(_SYNC, tenant.pk, expires=EXPIRES_SECONDS)
 
 
@@ -233,7 +233,7 @@ def request_reading_since(tenant: Tenant, kind: MirrorKind, since: datetime) -> 
         later = MirrorState.objects.filter(kind=kind, lease_until__isnull=True, due_at__gt=soonest)
         if SyncRun.objects.filter(kind=kind, state=SyncRun.State.RUNNING).exists():
             later = later.filter(awaited=False)
-        if later.update(due_at=soonest, rung_at=None, awaited=True):
+        if later.update(due_at=soonest, woken_at=None, awaited=True):
             log.info("mirror_reading_needed", tenant_id=tenant.pk, kind=str(kind))
             enqueue_after_commit(_SYNC, tenant.pk, expires=EXPIRES_SECONDS)
     return None
@@ -247,7 +247,7 @@ def next_read_at(state: MirrorState) -> datetime | None:
 
 def due_states() -> QuerySet[MirrorState]:
     """Return the overdue states for which no task was started lately."""
-    return _overdue().filter(Q(rung_at=None) | Q(rung_at__lt=ClockTime() - RING_AGAIN))
+    return _overdue().filter(Q(woken_at=None) | Q(woken_at__lt=ClockTime() - WAKE_AGAIN))
 
 
 def _overdue() -> QuerySet[MirrorState]:

@@ -53,7 +53,7 @@ _ANSWER_SECONDS = 5
 _POLL_SECONDS = 0.05
 
 _CLAIM = f"""
-INSERT INTO mirror_sharedreading AS r (tenant_id, key, token, until)
+INSERT INTO sync_sharedreading AS r (tenant_id, key, token, until)
 VALUES (%(tenant)s, %(key)s, %(token)s, clock_timestamp() + %(seconds)s * interval '1 second')
 ON CONFLICT (tenant_id, key)
 DO UPDATE SET token = EXCLUDED.token, until = EXCLUDED.until, answered_at = NULL, answer = NULL
@@ -61,7 +61,7 @@ WHERE r.answered_at IS NOT NULL OR r.until < clock_timestamp()
 RETURNING {session_locks.TAKE_LOCK_SQL.replace("%s", "%(token)s")}
 """  # noqa: S608 - our own words
 _SAVE_ANSWER = """
-UPDATE mirror_sharedreading SET answer = %(answer)s, answered_at = clock_timestamp(),
+UPDATE sync_sharedreading SET answer = %(answer)s, answered_at = clock_timestamp(),
     until = clock_timestamp() + %(seconds)s * interval '1 second'
 WHERE tenant_id = %(tenant)s AND key = %(key)s AND token = %(token)s
 """
@@ -139,14 +139,14 @@ def _read(
 ) -> dict[str, Any]:
     """Return the service's response. `store` gets it if this caller made the call, with the time just before it."""
     with tenant_scope(connection.tenant):
-        asked_at = database_now()
+        requested_at = database_now()
         try:
             data, first = call_shared(connection, operation, path, priority, is_unshared=is_unshared)
         except NotFound:
             mark_gone()
             raise
         if first:
-            store(data, asked_at)
+            store(data, requested_at)
         return data
 
 

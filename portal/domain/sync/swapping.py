@@ -46,13 +46,13 @@ _DEFAULTS = {each.name: "''" for each in MEMBER if isinstance(each, Text) and no
 
 # For members who are added after the records about them.
 _LAST_SEEN = """
-(SELECT h.at FROM mirror_history h
+(SELECT h.at FROM history_history h
  WHERE h.tenant_id = %(tenant)s AND h.member_id = i.member_id AND NOT h.member_id = '' ORDER BY h.at DESC LIMIT 1)
 """
 
 # Sorted by name like most indexes, which saves a third of the time.
 _UPSERT = f"""
-INSERT INTO mirror_member AS m (tenant_id, {", ".join(_COLUMNS)}, {", ".join(_DEFAULTS)}, last_seen_at)
+INSERT INTO people_member AS m (tenant_id, {", ".join(_COLUMNS)}, {", ".join(_DEFAULTS)}, last_seen_at)
 SELECT %(tenant)s, {", ".join(_COLUMNS).replace("extra", "extra::jsonb")}, {", ".join(_DEFAULTS.values())}, {_LAST_SEEN}
 FROM mirror_incoming i ORDER BY i.name_key
 ON CONFLICT (tenant_id, member_id) DO UPDATE SET {_SET}, gone_at = NULL
@@ -61,22 +61,22 @@ WHERE m.first_hand_at IS NULL OR m.first_hand_at <= %(since)s
 
 # All listed members, changed or not; then the members that the list no longer has.
 _INSERT_LISTED = """
-INSERT INTO mirror_seen SELECT DISTINCT unnest(listed) FROM mirror_stagedpage
+INSERT INTO mirror_seen SELECT DISTINCT unnest(listed) FROM sync_stagedpage
 WHERE tenant_id = %(tenant)s AND run_id = %(run)s
 """
 _MISSING = """
 CREATE TEMP TABLE mirror_missing ON COMMIT DROP AS
-SELECT m.id FROM mirror_member m
+SELECT m.id FROM people_member m
 WHERE m.tenant_id = %(tenant)s AND (m.first_hand_at IS NULL OR m.first_hand_at <= %(since)s)
 AND %(whole)s AND NOT EXISTS (SELECT 1 FROM mirror_seen s WHERE s.member_id = m.member_id)
 """
-_REMOVE_FROM_INDEX = "DELETE FROM mirror_membersearch f USING mirror_missing g WHERE f.member_id = g.id"
-_REMOVE = "DELETE FROM mirror_member m USING mirror_missing g WHERE m.tenant_id = %(tenant)s AND m.id = g.id"
+_REMOVE_FROM_INDEX = "DELETE FROM people_membersearch f USING mirror_missing g WHERE f.member_id = g.id"
+_REMOVE = "DELETE FROM people_member m USING mirror_missing g WHERE m.tenant_id = %(tenant)s AND m.id = g.id"
 
 _UPDATE_INDEX = """
-INSERT INTO mirror_membersearch AS f (member_id, tenant_id, pieces)
+INSERT INTO people_membersearch AS f (member_id, tenant_id, pieces)
 SELECT m.id, m.tenant_id, i.pieces::int4[]
-FROM mirror_incoming i JOIN mirror_member m ON m.tenant_id = %(tenant)s AND m.member_id = i.member_id
+FROM mirror_incoming i JOIN people_member m ON m.tenant_id = %(tenant)s AND m.member_id = i.member_id
 WHERE m.digest = i.digest
 ON CONFLICT (member_id) DO UPDATE SET pieces = EXCLUDED.pieces WHERE f.pieces IS DISTINCT FROM EXCLUDED.pieces
 """
@@ -84,19 +84,19 @@ ON CONFLICT (member_id) DO UPDATE SET pieces = EXCLUDED.pieces WHERE f.pieces IS
 # Only cards in the new or changed rows can become shared; only cards that were shared can stop being so.
 _MARK_SHARED_CARDS = """
 WITH twice AS MATERIALIZED (
-    SELECT c.card_fingerprint FROM mirror_member c
+    SELECT c.card_fingerprint FROM people_member c
     WHERE c.tenant_id = %(tenant)s AND c.has_card AND c.gone_at IS NULL
     AND c.card_fingerprint IN (SELECT i.card_fingerprint FROM mirror_incoming i)
     GROUP BY c.card_fingerprint HAVING count(*) > 1
 )
-UPDATE mirror_member m SET shares_card = true FROM twice
+UPDATE people_member m SET shares_card = true FROM twice
 WHERE m.tenant_id = %(tenant)s AND m.has_card AND m.gone_at IS NULL AND NOT m.shares_card
 AND m.card_fingerprint = twice.card_fingerprint
 """
 _UNMARK_SHARED_CARDS = """
-UPDATE mirror_member m SET shares_card = false
+UPDATE people_member m SET shares_card = false
 WHERE m.tenant_id = %(tenant)s AND m.shares_card AND m.gone_at IS NULL AND NOT EXISTS (
-    SELECT 1 FROM mirror_member o
+    SELECT 1 FROM people_member o
     WHERE o.tenant_id = %(tenant)s AND o.has_card AND o.card_fingerprint = m.card_fingerprint AND o.gone_at IS NULL
     AND o.id <> m.id
 )
@@ -146,7 +146,7 @@ def swap_members(run: SyncRun) -> SwapResult:
         row_building.lock_last_seen()  # before any row is locked, but after the slow steps
         removed = _remove(cursor, scope)
         changed = _write(cursor, scope)
-        cursor.execute("SELECT count(*) FROM mirror_member WHERE tenant_id = %s AND gone_at IS NULL", [run.tenant_id])
+        cursor.execute("SELECT count(*) FROM people_member WHERE tenant_id = %s AND gone_at IS NULL", [run.tenant_id])
         total = cursor.fetchone()[0]
         cursor.execute("SET LOCAL enable_nestloop = on")
         cursor.execute("DROP TABLE mirror_seen, mirror_incoming, mirror_missing")
@@ -179,7 +179,7 @@ def tidy_search_index(done: SwapResult) -> None:
     if not done.changed:
         return
     with database.cursor() as cursor:
-        cursor.execute("SELECT mirror_tidy_members(%s)", [done.changed + done.removed > max(1000, done.total // 10)])
+        cursor.execute("SELECT people_tidy_members(%s)", [done.changed + done.removed > max(1000, done.total // 10)])
 
 
 def _incoming(run: SyncRun) -> Iterator[list[tuple[Any, ...]]]:
@@ -195,7 +195,7 @@ def _incoming(run: SyncRun) -> Iterator[list[tuple[Any, ...]]]:
 def _known_digests(tenant_id: int, member_ids: list[str]) -> dict[str, bytes]:
     with database.cursor() as cursor:
         cursor.execute(
-            "SELECT member_id, digest FROM mirror_member WHERE tenant_id = %s AND digest IS NOT NULL"
+            "SELECT member_id, digest FROM people_member WHERE tenant_id = %s AND digest IS NOT NULL"
             " AND member_id = ANY(ARRAY(SELECT json_array_elements_text(%s::json)))",
             [tenant_id, json.dumps(member_ids)],
         )
@@ -219,7 +219,7 @@ _GUEST_TYPES = {"guest_id": "text", "digest": "bytea", **sql_types(GUEST), "extr
 # A row that our own write or single read updated after the reading began is not changed.
 _IS_OLDER = "(g.first_hand_at IS NULL OR g.first_hand_at <= %(since)s)"
 _REMOVE_GUESTS = f"""
-DELETE FROM mirror_guest g WHERE tenant_id = %(tenant)s AND guest_id = ANY(%(missing)s) AND {_IS_OLDER}
+DELETE FROM people_guest g WHERE tenant_id = %(tenant)s AND guest_id = ANY(%(missing)s) AND {_IS_OLDER}
 """  # noqa: S608 - our own words
 
 
@@ -265,7 +265,7 @@ def swap_guests(run: SyncRun) -> SwapResult:
             columns = [column for name, each in GUEST.columns_of.items() if name in told for column in each] + ["extra"]
             cursor.execute(_guest_upsert(columns), {**scope, **_guest_arrays(reader, columns, changed, digests)})
             written = cursor.rowcount
-        cursor.execute("SELECT count(*) FROM mirror_guest WHERE tenant_id = %s AND gone_at IS NULL", [run.tenant_id])
+        cursor.execute("SELECT count(*) FROM people_guest WHERE tenant_id = %s AND gone_at IS NULL", [run.tenant_id])
         total = cursor.fetchone()[0]
     return SwapResult(total, written, removed)
 
@@ -280,7 +280,7 @@ def _staged_guests(run: SyncRun) -> dict[str, dict[str, Any]]:
 
 def _known_guest_digests(tenant_id: int) -> dict[str, bytes | None]:
     with database.cursor() as cursor:
-        cursor.execute("SELECT guest_id, digest FROM mirror_guest WHERE tenant_id = %s", [tenant_id])
+        cursor.execute("SELECT guest_id, digest FROM people_guest WHERE tenant_id = %s", [tenant_id])
         return {guest_id: None if digest is None else bytes(digest) for guest_id, digest in cursor.fetchall()}
 
 
@@ -292,7 +292,7 @@ def _guest_upsert(columns: Iterable[str]) -> str:
     rest = {"guest_name": "''", "name_key": "''", "extra": "'{}'"}
     unsaid = {name: value for name, value in rest.items() if name not in named}
     return f"""
-        INSERT INTO mirror_guest AS g (tenant_id, {", ".join([*named, *unsaid])})
+        INSERT INTO people_guest AS g (tenant_id, {", ".join([*named, *unsaid])})
         SELECT %(tenant)s, t.*{"".join(f", {value}" for value in unsaid.values())} FROM unnest({arrays}) AS t
         ON CONFLICT (tenant_id, guest_id) DO UPDATE SET ({", ".join(named[1:])}, gone_at) = ROW({values}, NULL)
         WHERE {_IS_OLDER}

@@ -78,7 +78,7 @@ LISTS = Process(
     every=5.0,
     seconds=280,
     is_per_row=False,
-    claim_values=lambda: {"rung_at": ClockTime()},
+    claim_values=lambda: {"woken_at": ClockTime()},
     batch_size=schedule.MAX_TENANTS * len(MirrorKind),
     expires=schedule.EXPIRES_SECONDS,
 )

@@ -21,7 +21,7 @@ from django.utils.translation import gettext as _
 
 from portal.domain.intents.recording import Requester
 from portal.domain.visits.days import Day
-from portal.domain.visits.models import By, DeskAct, Visit
+from portal.domain.visits.models import By, DeskAction, Visit
 from portal.domain.visits.queries import PRESENT
 from portal.domain.visits.visit_status import MAY_CHECK_IN, VisitStatus, status_of
 from tenants import audit
@@ -60,12 +60,12 @@ def write_presence(row: Visit, values: Mapping[str, Any]) -> PresenceChange:
 def save_act(by: Requester, changes: Sequence[PresenceChange]) -> None:
     """Save an act. Call it in the act's transaction."""
     told = [[each.visit_id, _presence_json(each.before), _presence_json(each.after)] for each in changes]
-    DeskAct.objects.create(tenant=by.tenant, by=by.user, changes=told)
+    DeskAction.objects.create(tenant=by.tenant, by=by.user, changes=told)
 
 
-def last_act(by: Requester) -> DeskAct | None:
+def last_act(by: Requester) -> DeskAction | None:
     """Return this person's newest act that is not undone, or None."""
-    mine = DeskAct.objects.filter(by=by.user, undone_at__isnull=True, at__gt=timezone.now() - _UNDO_WITHIN)
+    mine = DeskAction.objects.filter(by=by.user, undone_at__isnull=True, at__gt=timezone.now() - _UNDO_WITHIN)
     return mine.order_by("-pk").first()
 
 
@@ -73,7 +73,7 @@ def undo_last_act(by: Requester) -> UndoResult | None:
     """Undo the newest act of this person, with one audit row. Return None if there is none."""
     with transaction.atomic():
         newest = last_act(by)
-        acts = DeskAct.objects.select_for_update(of=("self",)).filter(undone_at=None)
+        acts = DeskAction.objects.select_for_update(of=("self",)).filter(undone_at=None)
         act = acts.filter(pk=newest.pk).first() if newest is not None else None
         if act is None:
             return None

@@ -17,7 +17,7 @@ from tenants.models import SupportSession, TenantModel
 class Stage(models.TextChoices):
     """The state of a visit's guest at the service."""
 
-    ASKED = "asked", _("Requested")  # under way or uncertain: the result is unknown
+    REQUESTED = "requested", _("Requested")  # under way or uncertain: the result is unknown
     ISSUED = "issued", _("Issued")
     NOT_ISSUED = "not_issued", _("Not issued")  # certain: refused, stopped, or confirmed to be absent
 
@@ -53,13 +53,13 @@ class Preset(TenantModel):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["tenant"], condition=Q(is_default=True), name="guests_one_default_preset"),
+            models.UniqueConstraint(fields=["tenant"], condition=Q(is_default=True), name="visits_one_default_preset"),
             models.CheckConstraint(
-                condition=Q(minutes__isnull=True) ^ Q(until__isnull=True), name="guests_preset_ends_one_way"
+                condition=Q(minutes__isnull=True) ^ Q(until__isnull=True), name="visits_preset_ends_one_way"
             ),
-            models.CheckConstraint(condition=Q(grace_minutes__lte=GRACE_MINUTES_MAX), name="guests_preset_grace"),
+            models.CheckConstraint(condition=Q(grace_minutes__lte=GRACE_MINUTES_MAX), name="visits_preset_grace"),
         ]
-        indexes = [models.Index(fields=["tenant", "position", "id"], name="guests_preset_order")]
+        indexes = [models.Index(fields=["tenant", "position", "id"], name="visits_preset_order")]
 
     def __str__(self) -> str:
         japanese = (get_language() or "").startswith("ja")
@@ -84,7 +84,7 @@ class DeskSettings(TenantModel):
     erased_through = models.DateTimeField(null=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["tenant"], name="guests_settings_once")]
+        constraints = [models.UniqueConstraint(fields=["tenant"], name="visits_settings_once")]
 
 
 class Visit(TenantModel):
@@ -95,7 +95,7 @@ class Visit(TenantModel):
     one; it is None for visits that are known only from the service. `host_member_id` is set if the host is a member.
     """
 
-    stage = models.CharField(max_length=10, choices=Stage, default=Stage.ASKED)
+    stage = models.CharField(max_length=10, choices=Stage, default=Stage.REQUESTED)
     guest_id = models.TextField(db_collation="C", null=True)  # noqa: DJ001  (None: there is none yet)
     guest_name = models.TextField()
     name_key = models.TextField(db_collation="C")
@@ -152,26 +152,26 @@ class Visit(TenantModel):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["tenant", "guest_id"], name="guests_one_visit_per_guest"),
+            models.UniqueConstraint(fields=["tenant", "guest_id"], name="visits_one_visit_per_guest"),
             models.CheckConstraint(
-                condition=~Q(stage=Stage.ISSUED) | Q(guest_id__isnull=False), name="guests_issued_is_named"
+                condition=~Q(stage=Stage.ISSUED) | Q(guest_id__isnull=False), name="visits_issued_is_named"
             ),
         ]
         indexes = [
-            models.Index(fields=["tenant", "use_date_end", "id"], name="guests_by_end"),
-            models.Index(fields=["tenant", "use_date_start", "id"], name="guests_by_start"),
-            models.Index(fields=["tenant", "name_key", "use_date_end"], name="guests_by_name"),
-            models.Index(fields=["tenant", "host_member_id", "use_date_end"], name="guests_by_host"),
-            models.Index(fields=["tenant", "party"], name="guests_by_party", condition=Q(party__isnull=False)),
+            models.Index(fields=["tenant", "use_date_end", "id"], name="visits_by_end"),
+            models.Index(fields=["tenant", "use_date_start", "id"], name="visits_by_start"),
+            models.Index(fields=["tenant", "name_key", "use_date_end"], name="visits_by_name"),
+            models.Index(fields=["tenant", "host_member_id", "use_date_end"], name="visits_by_host"),
+            models.Index(fields=["tenant", "party"], name="visits_by_party", condition=Q(party__isnull=False)),
             models.Index(
                 fields=["tenant", "arrived_at"],
-                name="guests_here_now",
+                name="visits_here_now",
                 condition=Q(arrived_at__isnull=False, left_at__isnull=True),
             ),
-            models.Index(fields=["cut_due_at"], name="guests_cut_due", condition=Q(cut_due_at__isnull=False)),
+            models.Index(fields=["cut_due_at"], name="visits_cut_due", condition=Q(cut_due_at__isnull=False)),
             models.Index(
                 fields=["tenant", "must_end_at"],
-                name="guests_unconfirmed_cuts",
+                name="visits_unconfirmed_cuts",
                 condition=Q(must_end_at__isnull=False, ended_confirmed_at__isnull=True),
             ),
         ]
@@ -214,7 +214,7 @@ class Visit(TenantModel):
         return asked.state in UNDER_WAY or (asked.state == State.UNCERTAIN and asked.due_at is not None)
 
 
-class DeskAct(TenantModel):
+class DeskAction(TenantModel):
     """One press at the desk that recorded arrivals or departures, stored so that it can be undone.
 
     `changes` is [visit, before, after] for each visit; both are the four columns of presence, as JSON.
@@ -226,7 +226,7 @@ class DeskAct(TenantModel):
     undone_at = models.DateTimeField(null=True)
 
     class Meta:
-        indexes = [models.Index(fields=["tenant", "by", "-id"], name="guests_acts_of_person")]
+        indexes = [models.Index(fields=["tenant", "by", "-id"], name="visits_actions_of_person")]
 
 
 class CodeLink(TenantModel):
@@ -242,5 +242,5 @@ class CodeLink(TenantModel):
     opened_at = models.DateTimeField(null=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["digest"], name="guests_one_link_per_secret")]
-        indexes = [models.Index(fields=["visit", "-id"], name="guests_links_of_visit")]
+        constraints = [models.UniqueConstraint(fields=["digest"], name="visits_one_link_per_secret")]
+        indexes = [models.Index(fields=["visit", "-id"], name="visits_links_of_visit")]

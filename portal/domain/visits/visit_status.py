@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from django_stubs_ext import WithAnnotations
 
     class _Standing(TypedDict):
-        standing: str
+        status: str
 
     # Visits, each with its `status_of`.
     Classified = QuerySet[WithAnnotations[Visit, _Standing]]
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class VisitStatus(StrEnum):
     """The status of a visit, for the desk."""
 
-    ASKED = "asked"  # no guest yet: under way or uncertain
+    REQUESTED = "asked"  # no guest yet: under way or uncertain
     NOT_ISSUED = "not_issued"
     EXPECTED = "expected"
     HERE = "here"
@@ -42,13 +42,13 @@ class VisitStatus(StrEnum):
     CUT = "cut"  # deactivated, and the guest is not present
 
 
-MAY_CHECK_IN = (VisitStatus.EXPECTED, VisitStatus.NOT_COME, VisitStatus.ASKED)
+MAY_CHECK_IN = (VisitStatus.EXPECTED, VisitStatus.NOT_COME, VisitStatus.REQUESTED)
 # In the desk's order: visits that need attention first.
 LABELS: dict[VisitStatus, Promise] = {
     VisitStatus.OVERDUE: _("Overdue"),
     VisitStatus.EXPECTED: _("Expected"),
     VisitStatus.HERE: pgettext_lazy("guests", "On site"),
-    VisitStatus.ASKED: _("Being issued"),
+    VisitStatus.REQUESTED: _("Being issued"),
     VisitStatus.LEFT: pgettext_lazy("guests", "Left"),
     VisitStatus.NOT_COME: _("No-show"),
     VisitStatus.CUT: _("Deactivated"),
@@ -56,14 +56,14 @@ LABELS: dict[VisitStatus, Promise] = {
 }
 HINTS: dict[VisitStatus, Promise] = {
     VisitStatus.OVERDUE: _("Still on site after the end time"),
-    VisitStatus.ASKED: _("Code not yet confirmed by the service"),
+    VisitStatus.REQUESTED: _("Code not yet confirmed by the service"),
     VisitStatus.NOT_ISSUED: _("No code: refused or stopped"),
 }
 ICONS: dict[VisitStatus, str] = {
     VisitStatus.OVERDUE: "alert-triangle",
     VisitStatus.EXPECTED: "clock",
     VisitStatus.HERE: "user-check",
-    VisitStatus.ASKED: "loader",
+    VisitStatus.REQUESTED: "loader",
     VisitStatus.LEFT: "logout",
     VisitStatus.NOT_COME: "user-off",
     VisitStatus.CUT: "cut",
@@ -120,7 +120,7 @@ def with_status(visits: QuerySet[Visit], now: datetime) -> "Classified":
         default=Value(VisitStatus.EXPECTED.value),
         output_field=CharField(),
     )
-    return visits.annotate(standing=words)
+    return visits.annotate(status=words)
 
 
 # One statement each: a building has thousands of guests, and this runs in the transaction of every load. Open requests
@@ -202,40 +202,40 @@ class VisitRow:
 
 def row_of(slug: str, visit: Visit, day: Day, *, may_act: bool) -> VisitRow:
     """Return the row of a classified visit, with times as they read on `day`."""
-    standing = VisitStatus(visit.standing)  # type: ignore[attr-defined]  # annotated
+    status = VisitStatus(visit.status)  # type: ignore[attr-defined]  # annotated
     since = {VisitStatus.LEFT: visit.left_at, VisitStatus.HERE: visit.arrived_at, VisitStatus.OVERDUE: visit.arrived_at}
-    who = visit.left_by if standing == VisitStatus.LEFT else visit.arrived_by
+    who = visit.left_by if status == VisitStatus.LEFT else visit.arrived_by
     return VisitRow(
         visit,
-        standing,
+        status,
         visit_url(slug, visit),
         day.time_text(visit.use_date_start),
         day.time_text(visit.use_date_end),
-        day.time_text(since.get(standing)),
+        day.time_text(since.get(status)),
         who == By.HISTORY,
-        _steps(standing) if may_act and visit.erased_at is None else (),
+        _steps(status) if may_act and visit.erased_at is None else (),
         0,
-        *_suggested_times(visit, standing, day),
+        *_suggested_times(visit, status, day),
     )
 
 
-def _steps(standing: VisitStatus) -> tuple[str, ...]:
-    if standing in MAY_CHECK_IN:
+def _steps(status: VisitStatus) -> tuple[str, ...]:
+    if status in MAY_CHECK_IN:
         return ("arrived",)
-    if standing in _PRESENT:
+    if status in _PRESENT:
         return ("left",)
-    return ("back",) if standing == VisitStatus.LEFT else ()
+    return ("back",) if status == VisitStatus.LEFT else ()
 
 
-def _suggested_times(visit: Visit, standing: VisitStatus, day: Day) -> tuple[str, str, str]:
+def _suggested_times(visit: Visit, status: VisitStatus, day: Day) -> tuple[str, str, str]:
     """Return times from the activity log that the desk has not recorded: new use, arrival, departure; empty if none."""
     again = arrival = leave = ""
-    if standing == VisitStatus.LEFT and visit.last_use_at and visit.left_at and visit.last_use_at > visit.left_at:
+    if status == VisitStatus.LEFT and visit.last_use_at and visit.left_at and visit.last_use_at > visit.left_at:
         again = day.time_text(visit.last_use_at) if visit.suggested_leave_at is None else ""
     came, went = visit.suggested_arrival_at, visit.suggested_leave_at
-    if standing in MAY_CHECK_IN and came and (visit.left_at is None or came > visit.left_at):
+    if status in MAY_CHECK_IN and came and (visit.left_at is None or came > visit.left_at):
         arrival = day.time_text(came)
-    if standing in _PRESENT and went and visit.arrived_at and went >= visit.arrived_at:
+    if status in _PRESENT and went and visit.arrived_at and went >= visit.arrived_at:
         leave = day.time_text(went)
     return again, arrival, leave
 

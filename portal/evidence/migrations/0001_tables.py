@@ -5,17 +5,16 @@ from django.conf import settings
 from django.db import migrations, models
 
 import tenants.sentences
-import tenants.vault
 from tenants.postgresql.row_security import EnableRowSecurity
 
 
 class Migration(migrations.Migration):
-    replaces = [("evidence", "0001_incidents_and_evidence"), ("evidence", "0002_longer_types_of_files")]
-
     initial = True
 
     dependencies = [
+        ("storage", "0001_tables"),
         ("tenants", "0001_tables"),
+        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
@@ -30,20 +29,9 @@ class Migration(migrations.Migration):
                 ("opened_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ("closed_at", models.DateTimeField(null=True)),
                 ("keep_until", models.DateField(null=True)),
-                ("held_at", models.DateTimeField(null=True)),
-                ("hold_reason", models.CharField(blank=True, default="", max_length=120)),
                 ("due_at", models.DateTimeField(null=True)),
                 (
                     "closed_by",
-                    models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "held_by",
                     models.ForeignKey(
                         null=True,
                         on_delete=django.db.models.deletion.PROTECT,
@@ -59,49 +47,48 @@ class Migration(migrations.Migration):
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
-            options={
-                "indexes": [
-                    models.Index(
-                        condition=models.Q(("due_at__isnull", False)),
-                        fields=["due_at"],
-                        name="evidence_incident_due_at",
-                    )
-                ],
-                "constraints": [
-                    models.UniqueConstraint(fields=("tenant", "number"), name="evidence_incident_number_once"),
-                    models.CheckConstraint(
-                        condition=models.Q(("closed_at", None), ("keep_until__isnull", False), _connector="OR"),
-                        name="evidence_incident_closed_until",
-                    ),
-                ],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
         ),
         migrations.CreateModel(
-            name="StoredFile",
+            name="Export",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("path", models.CharField(max_length=100, unique=True)),
-                ("key", tenants.vault.EncryptedBytes(null=True)),
-                ("sha256", models.CharField(blank=True, default="", max_length=64)),
-                ("size", models.BigIntegerField(default=0)),
-                ("content_type", models.CharField(blank=True, default="", max_length=80)),
-                ("made_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ("delete_at", models.DateTimeField(null=True)),
+                ("requested_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ("language", models.CharField(max_length=10)),
+                ("items", models.PositiveIntegerField()),
+                ("missing", models.PositiveIntegerField(default=0)),
+                ("due_at", models.DateTimeField(null=True)),
+                ("tries", models.PositiveSmallIntegerField(default=0)),
+                ("trouble", models.CharField(blank=True, default="", max_length=60)),
+                ("key", models.CharField(blank=True, default="", max_length=64)),
+                ("manifest", models.CharField(blank=True, default="", max_length=64)),
+                ("stamp", models.CharField(blank=True, default="", max_length=60)),
+                (
+                    "file",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="storage.storedfile",
+                    ),
+                ),
+                (
+                    "requested_by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
+                (
+                    "incident",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="exports", to="evidence.incident"
+                    ),
+                ),
             ],
-            options={
-                "indexes": [
-                    models.Index(
-                        condition=models.Q(("delete_at__isnull", False)),
-                        fields=["delete_at"],
-                        name="evidence_file_delete_at",
-                    )
-                ],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -156,86 +143,57 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "file",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="storage.storedfile",
+                    ),
+                ),
+                (
                     "incident",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE, related_name="items", to="evidence.incident"
                     ),
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
-                (
-                    "file",
-                    models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to="evidence.storedfile",
-                    ),
-                ),
             ],
-            options={
-                "indexes": [
-                    models.Index(
-                        condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="evidence_item_due_at"
-                    ),
-                    models.Index(
-                        condition=models.Q(("expires_at__isnull", False)),
-                        fields=["tenant", "expires_at"],
-                        name="evidence_item_expires_at",
-                    ),
-                ],
-                "constraints": [
-                    models.UniqueConstraint(fields=("incident", "kind", "reference"), name="evidence_item_once")
-                ],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
         ),
         migrations.CreateModel(
-            name="Export",
+            name="LegalHold",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("asked_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ("language", models.CharField(max_length=10)),
-                ("items", models.PositiveIntegerField()),
-                ("missing", models.PositiveIntegerField(default=0)),
-                ("due_at", models.DateTimeField(null=True)),
-                ("tries", models.PositiveSmallIntegerField(default=0)),
-                ("trouble", models.CharField(blank=True, default="", max_length=60)),
-                ("key", models.CharField(blank=True, default="", max_length=64)),
-                ("manifest", models.CharField(blank=True, default="", max_length=64)),
-                ("stamp", models.CharField(blank=True, default="", max_length=60)),
+                ("reason", models.CharField(max_length=120)),
+                ("at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ("ended_at", models.DateTimeField(null=True)),
                 (
-                    "asked_by",
+                    "by",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
                     ),
                 ),
-                ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
                 (
-                    "incident",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="exports", to="evidence.incident"
-                    ),
-                ),
-                (
-                    "file",
+                    "ended_by",
                     models.ForeignKey(
                         null=True,
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="+",
-                        to="evidence.storedfile",
+                        to=settings.AUTH_USER_MODEL,
                     ),
                 ),
+                (
+                    "incident",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="holds", to="evidence.incident"
+                    ),
+                ),
+                ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
-            options={
-                "indexes": [
-                    models.Index(
-                        condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="evidence_export_due_at"
-                    )
-                ],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -257,8 +215,61 @@ class Migration(migrations.Migration):
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
         ),
-        *(
-            EnableRowSecurity(f"evidence_{table}")
-            for table in ("incident", "storedfile", "item", "export", "evidencesettings")
+        migrations.AddIndex(
+            model_name="incident",
+            index=models.Index(
+                condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="evidence_incident_due_at"
+            ),
         ),
+        migrations.AddConstraint(
+            model_name="incident",
+            constraint=models.UniqueConstraint(fields=("tenant", "number"), name="evidence_incident_number_once"),
+        ),
+        migrations.AddConstraint(
+            model_name="incident",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("closed_at", None), ("keep_until__isnull", False), _connector="OR"),
+                name="evidence_incident_closed_until",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="export",
+            index=models.Index(
+                condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="evidence_export_due_at"
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="item",
+            index=models.Index(
+                condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="evidence_item_due_at"
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="item",
+            index=models.Index(
+                condition=models.Q(("expires_at__isnull", False)),
+                fields=["tenant", "expires_at"],
+                name="evidence_item_expires_at",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="item",
+            constraint=models.UniqueConstraint(fields=("incident", "kind", "reference"), name="evidence_item_once"),
+        ),
+        migrations.AddConstraint(
+            model_name="legalhold",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("ended_at", None), ("ended_by", None)),
+                    models.Q(("ended_at__isnull", False), ("ended_by__isnull", False)),
+                    _connector="OR",
+                ),
+                name="evidence_hold_ended_by",
+            ),
+        ),
+        EnableRowSecurity("evidence_incident"),
+        EnableRowSecurity("evidence_legalhold"),
+        EnableRowSecurity("evidence_item"),
+        EnableRowSecurity("evidence_export"),
+        EnableRowSecurity("evidence_evidencesettings"),
     ]

@@ -1,24 +1,11 @@
-import django.db.models.deletion
-import django.db.models.functions.datetime
-import django.db.models.manager
-from django.conf import settings
-from django.db import migrations, models
+"""Keep rows and files of incidents on legal hold, in the database."""
 
-from tenants.postgresql.row_security import EnableRowSecurity
-from tenants.scope import across_tenants
+from django.db import migrations
 
-# A hold that began before holds had rows of their own is the first of its incident.
-CARRIED = """
-INSERT INTO evidence_legalhold (tenant_id, incident_id, reason, by_id, at)
-SELECT tenant_id, id, hold_reason, coalesce(held_by_id, opened_by_id), held_at
-FROM evidence_incident WHERE held_at IS NOT NULL
-"""
-
-# What is on legal hold is kept by the database itself, whatever code is at work: rows are not deleted, and of their
-# columns only those change that a trigger names. A row with a file does not change at all. A file's key changes in a
-# rotation of the vault's keys alone (tenants.key_rotation). The site's role, which the triggers work for, is given the one
-# function that they call because it is the owner's (tenants.postgresql.grants).
-KEPT = """
+# Under a legal hold, rows are not deleted, and only those columns change that a trigger names. A row with a file does
+# not change at all. A file's key changes only in a rotation of the vault's keys (tenants.key_rotation). The triggers
+# work for the site's role, which may call the owner's one function that they need (tenants.postgresql.grants).
+_KEEP = """
 CREATE FUNCTION evidence_is_held(incident bigint) RETURNS boolean LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = public, pg_temp AS $$
     SELECT EXISTS (SELECT FROM public.evidence_legalhold WHERE incident_id = incident AND ended_at IS NULL)
@@ -94,87 +81,19 @@ CREATE TRIGGER keep_held BEFORE UPDATE OR DELETE ON evidence_export
 FOR EACH ROW EXECUTE FUNCTION evidence_keep_held(
     'items', 'missing', 'due_at', 'tries', 'trouble', 'file_id', 'key', 'manifest', 'stamp'
 );
-CREATE TRIGGER keep_held BEFORE UPDATE OR DELETE ON evidence_storedfile
+CREATE TRIGGER keep_held BEFORE UPDATE OR DELETE ON storage_storedfile
 FOR EACH ROW EXECUTE FUNCTION evidence_keep_held_file();
 CREATE TRIGGER keep_hold BEFORE UPDATE OR DELETE ON evidence_legalhold
 FOR EACH ROW EXECUTE FUNCTION evidence_keep_hold();
 """
-NOT_KEPT = """
-DROP TRIGGER keep_hold ON evidence_legalhold;
-DROP TRIGGER keep_held ON evidence_storedfile;
-DROP TRIGGER keep_held ON evidence_export;
-DROP TRIGGER keep_held ON evidence_item;
-DROP TRIGGER keep_held ON evidence_incident;
-DROP FUNCTION evidence_keep_hold();
-DROP FUNCTION evidence_keep_held_file();
-DROP FUNCTION evidence_keep_held();
-DROP FUNCTION evidence_is_held(bigint);
-"""
-
-
-def carry_over(_apps, schema_editor):
-    with across_tenants("holds of all tenants get rows of their own"):
-        schema_editor.execute(CARRIED)
 
 
 class Migration(migrations.Migration):
     dependencies = [
         ("evidence", "0001_tables"),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+        ("storage", "0001_tables"),
     ]
 
     operations = [
-        migrations.CreateModel(
-            name="LegalHold",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("reason", models.CharField(max_length=120)),
-                ("at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ("ended_at", models.DateTimeField(null=True)),
-                (
-                    "by",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
-                    ),
-                ),
-                (
-                    "ended_by",
-                    models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "incident",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="holds", to="evidence.incident"
-                    ),
-                ),
-                ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
-            ],
-            options={
-                "constraints": [
-                    models.CheckConstraint(
-                        condition=models.Q(
-                            models.Q(("ended_at", None), ("ended_by", None)),
-                            models.Q(("ended_at__isnull", False), ("ended_by__isnull", False)),
-                            _connector="OR",
-                        ),
-                        name="evidence_hold_ended_by",
-                    )
-                ],
-            },
-            managers=[
-                ("objects", django.db.models.manager.Manager()),
-                ("reachable_objects", django.db.models.manager.Manager()),
-            ],
-        ),
-        EnableRowSecurity("evidence_legalhold"),
-        migrations.RunPython(carry_over, migrations.RunPython.noop),
-        migrations.RemoveField(model_name="incident", name="held_at"),
-        migrations.RemoveField(model_name="incident", name="held_by"),
-        migrations.RemoveField(model_name="incident", name="hold_reason"),
-        migrations.RunSQL(KEPT, NOT_KEPT),
+        migrations.RunSQL(_KEEP),
     ]

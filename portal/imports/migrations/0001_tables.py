@@ -8,16 +8,10 @@ from tenants.postgresql.row_security import EnableRowSecurity
 
 
 class Migration(migrations.Migration):
-    replaces = [
-        ("imports", "0001_initial"),
-        ("imports", "0002_rights_of_new_members"),
-        ("imports", "0003_imports_are_jobs"),
-    ]
-
     initial = True
 
     dependencies = [
-        ("bulk", "0001_tables"),
+        ("jobs", "0001_tables"),
         ("tenants", "0001_tables"),
     ]
 
@@ -36,9 +30,6 @@ class Migration(migrations.Migration):
                 ("sample", tenants.vault.EncryptedJSON()),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
-            options={
-                "indexes": [models.Index(fields=["tenant", "fingerprint"], name="imports_same_file")],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -58,9 +49,6 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-            options={
-                "constraints": [models.UniqueConstraint(fields=("file", "number"), name="imports_one_chunk")],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -86,7 +74,7 @@ class Migration(migrations.Migration):
                 (
                     "job",
                     models.OneToOneField(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="sheet", to="bulk.job"
+                        on_delete=django.db.models.deletion.CASCADE, related_name="sheet", to="jobs.job"
                     ),
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
@@ -119,5 +107,16 @@ class Migration(migrations.Migration):
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
         ),
-        *(EnableRowSecurity(f"imports_{table}") for table in ("importfile", "importchunk", "sheet", "columnchoice")),
+        migrations.AddIndex(
+            model_name="importfile",
+            index=models.Index(fields=["tenant", "fingerprint"], name="imports_same_file"),
+        ),
+        migrations.AddConstraint(
+            model_name="importchunk",
+            constraint=models.UniqueConstraint(fields=("file", "number"), name="imports_one_chunk"),
+        ),
+        EnableRowSecurity("imports_importfile"),
+        EnableRowSecurity("imports_importchunk"),
+        EnableRowSecurity("imports_sheet"),
+        EnableRowSecurity("imports_columnchoice"),
     ]

@@ -8,13 +8,12 @@ from tenants.postgresql.row_security import EnableRowSecurity
 
 
 class Migration(migrations.Migration):
-    replaces = [("lockdown", "0001_initial")]
-
     initial = True
 
     dependencies = [
         ("intents", "0001_tables"),
         ("tenants", "0001_tables"),
+        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
@@ -38,8 +37,8 @@ class Migration(migrations.Migration):
                     "state",
                     models.CharField(
                         choices=[
-                            ("asked", "Waiting for a second person"),
-                            ("standing", "Standing"),
+                            ("requested", "Waiting for a second person"),
+                            ("active", "Standing"),
                             ("released", "Released"),
                             ("replaced", "Replaced by a newer one"),
                             ("withdrawn", "Not confirmed, nothing sent"),
@@ -93,17 +92,6 @@ class Migration(migrations.Migration):
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
-            options={
-                "indexes": [
-                    models.Index(condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="lockdown_due")
-                ],
-                "constraints": [
-                    models.UniqueConstraint(fields=("tenant", "nonce"), name="lockdown_one_per_nonce"),
-                    models.UniqueConstraint(
-                        condition=models.Q(("state", "standing")), fields=("tenant", "kind"), name="lockdown_one_stands"
-                    ),
-                ],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -114,6 +102,7 @@ class Migration(migrations.Migration):
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("device_id", models.TextField(db_collation="C")),
+                ("attempts", models.PositiveIntegerField(default=0)),
                 ("name", models.TextField(blank=True, default="")),
                 ("before", models.CharField(blank=True, default="", max_length=20)),
                 (
@@ -125,24 +114,20 @@ class Migration(migrations.Migration):
                         max_length=10,
                     ),
                 ),
-                ("attempts", models.PositiveIntegerField(default=0)),
-                (
-                    "intent",
-                    models.ForeignKey(
-                        null=True, on_delete=django.db.models.deletion.PROTECT, related_name="+", to="intents.intent"
-                    ),
-                ),
                 (
                     "lockdown",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE, related_name="doors", to="lockdown.lockdown"
                     ),
                 ),
+                (
+                    "request",
+                    models.ForeignKey(
+                        null=True, on_delete=django.db.models.deletion.PROTECT, related_name="+", to="intents.intent"
+                    ),
+                ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
-            options={
-                "constraints": [models.UniqueConstraint(fields=("lockdown", "device_id"), name="lockdown_door_once")],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -169,13 +154,34 @@ class Migration(migrations.Migration):
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
-            options={
-                "constraints": [models.UniqueConstraint(fields=("tenant",), name="lockdown_one_setting")],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
         ),
-        *(EnableRowSecurity(f"lockdown_{table}") for table in ("lockdown", "lockdowndoor", "lockdownsetting")),
+        migrations.AddIndex(
+            model_name="lockdown",
+            index=models.Index(condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="lockdown_due"),
+        ),
+        migrations.AddConstraint(
+            model_name="lockdown",
+            constraint=models.UniqueConstraint(fields=("tenant", "nonce"), name="lockdown_one_per_nonce"),
+        ),
+        migrations.AddConstraint(
+            model_name="lockdown",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("state", "active")), fields=("tenant", "kind"), name="lockdown_one_active"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="lockdowndoor",
+            constraint=models.UniqueConstraint(fields=("lockdown", "device_id"), name="lockdown_door_once"),
+        ),
+        migrations.AddConstraint(
+            model_name="lockdownsetting",
+            constraint=models.UniqueConstraint(fields=("tenant",), name="lockdown_one_setting"),
+        ),
+        EnableRowSecurity("lockdown_lockdown"),
+        EnableRowSecurity("lockdown_lockdowndoor"),
+        EnableRowSecurity("lockdown_lockdownsetting"),
     ]

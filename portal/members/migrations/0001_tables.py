@@ -7,8 +7,6 @@ from tenants.postgresql.row_security import EnableRowSecurity
 
 
 class Migration(migrations.Migration):
-    replaces = [("members", "0001_initial")]
-
     initial = True
 
     dependencies = [

@@ -9,12 +9,11 @@ from tenants.postgresql.row_security import EnableRowSecurity
 
 
 class Migration(migrations.Migration):
-    replaces = [("plans", "0001_floor_plans")]
-
     initial = True
 
     dependencies = [
         ("tenants", "0001_tables"),
+        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
@@ -36,9 +35,6 @@ class Migration(migrations.Migration):
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
-            options={
-                "constraints": [models.UniqueConstraint(fields=("tenant", "name"), name="plans_one_plan_a_name")],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -65,15 +61,21 @@ class Migration(migrations.Migration):
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
-            options={
-                "constraints": [
-                    models.UniqueConstraint(fields=("plan", "kind", "identifier"), name="plans_placement_once_a_plan")
-                ],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
         ),
-        *(EnableRowSecurity(f"plans_{table}") for table in ("floorplan", "placement")),
+        migrations.AddConstraint(
+            model_name="floorplan",
+            constraint=models.UniqueConstraint(fields=("tenant", "name"), name="plans_one_plan_a_name"),
+        ),
+        migrations.AddConstraint(
+            model_name="placement",
+            constraint=models.UniqueConstraint(
+                fields=("plan", "kind", "identifier"), name="plans_placement_once_a_plan"
+            ),
+        ),
+        EnableRowSecurity("plans_floorplan"),
+        EnableRowSecurity("plans_placement"),
     ]

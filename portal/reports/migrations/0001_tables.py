@@ -8,13 +8,12 @@ from tenants.postgresql.row_security import EnableRowSecurity
 
 
 class Migration(migrations.Migration):
-    replaces = [("reports", "0001_reports")]
-
     initial = True
 
     dependencies = [
-        ("evidence", "0001_tables"),
+        ("storage", "0001_tables"),
         ("tenants", "0001_tables"),
+        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
@@ -40,14 +39,6 @@ class Migration(migrations.Migration):
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
-            options={
-                "indexes": [
-                    models.Index(
-                        condition=models.Q(("next_at__isnull", False)), fields=["next_at"], name="reports_schedule_next"
-                    )
-                ],
-                "constraints": [models.UniqueConstraint(fields=("tenant", "nonce"), name="reports_scheduled_once")],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -63,7 +54,7 @@ class Migration(migrations.Migration):
                 ("language", models.CharField(max_length=10)),
                 ("since", models.DateTimeField()),
                 ("until", models.DateTimeField()),
-                ("asked_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ("requested_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ("due_at", models.DateTimeField(null=True)),
                 ("tries", models.PositiveSmallIntegerField(default=0)),
                 ("trouble", models.CharField(blank=True, default="", max_length=20)),
@@ -79,7 +70,7 @@ class Migration(migrations.Migration):
                         null=True,
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="+",
-                        to="evidence.storedfile",
+                        to="storage.storedfile",
                     ),
                 ),
                 (
@@ -94,7 +85,7 @@ class Migration(migrations.Migration):
                         null=True,
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="+",
-                        to="evidence.storedfile",
+                        to="storage.storedfile",
                     ),
                 ),
                 (
@@ -103,7 +94,7 @@ class Migration(migrations.Migration):
                         null=True,
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="+",
-                        to="evidence.storedfile",
+                        to="storage.storedfile",
                     ),
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
@@ -117,62 +108,37 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-            options={
-                "indexes": [
-                    models.Index(fields=["tenant", "-id"], name="reports_newest"),
-                    models.Index(condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="reports_due"),
-                ],
-                "constraints": [
-                    models.UniqueConstraint(fields=("tenant", "nonce"), name="reports_asked_once"),
-                    models.UniqueConstraint(fields=("schedule", "since"), name="reports_one_of_each_period"),
-                ],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
         ),
-        migrations.CreateModel(
-            name="Sending",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                (
-                    "state",
-                    models.CharField(
-                        choices=[
-                            ("waiting", "Waiting"),
-                            ("sending", "Sending"),
-                            ("told", "Sent"),
-                            ("uncertain", "Uncertain, perhaps sent"),
-                            ("failed", "Not sent"),
-                        ],
-                        default="sending",
-                        max_length=10,
-                    ),
-                ),
-                ("answer", models.CharField(blank=True, default="", max_length=60)),
-                (
-                    "report",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="sendings", to="reports.report"
-                    ),
-                ),
-                ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
-                (
-                    "user",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
-                    ),
-                ),
-            ],
-            options={
-                "constraints": [models.UniqueConstraint(fields=("report", "user"), name="reports_sent_once")],
-            },
-            managers=[
-                ("objects", django.db.models.manager.Manager()),
-                ("reachable_objects", django.db.models.manager.Manager()),
-            ],
+        migrations.AddIndex(
+            model_name="schedule",
+            index=models.Index(
+                condition=models.Q(("next_at__isnull", False)), fields=["next_at"], name="reports_schedule_next"
+            ),
         ),
-        *(EnableRowSecurity(f"reports_{table}") for table in ("schedule", "report", "sending")),
+        migrations.AddConstraint(
+            model_name="schedule",
+            constraint=models.UniqueConstraint(fields=("tenant", "nonce"), name="reports_scheduled_once"),
+        ),
+        migrations.AddIndex(
+            model_name="report",
+            index=models.Index(fields=["tenant", "-id"], name="reports_newest"),
+        ),
+        migrations.AddIndex(
+            model_name="report",
+            index=models.Index(condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="reports_due"),
+        ),
+        migrations.AddConstraint(
+            model_name="report",
+            constraint=models.UniqueConstraint(fields=("tenant", "nonce"), name="reports_asked_once"),
+        ),
+        migrations.AddConstraint(
+            model_name="report",
+            constraint=models.UniqueConstraint(fields=("schedule", "since"), name="reports_one_of_each_period"),
+        ),
+        EnableRowSecurity("reports_schedule"),
+        EnableRowSecurity("reports_report"),
     ]

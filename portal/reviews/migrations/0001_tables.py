@@ -8,14 +8,13 @@ from tenants.postgresql.row_security import EnableRowSecurity
 
 
 class Migration(migrations.Migration):
-    replaces = [("reviews", "0001_access_reviews"), ("reviews", "0002_right_not_loaded")]
-
     initial = True
 
     dependencies = [
-        ("bulk", "0001_tables"),
-        ("evidence", "0001_tables"),
+        ("jobs", "0001_tables"),
+        ("storage", "0001_tables"),
         ("tenants", "0001_tables"),
+        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
@@ -79,58 +78,11 @@ class Migration(migrations.Migration):
                         null=True,
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="+",
-                        to="evidence.storedfile",
+                        to="storage.storedfile",
                     ),
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
-            options={
-                "indexes": [
-                    models.Index(fields=["tenant", "-id"], name="reviews_newest"),
-                    models.Index(condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="reviews_due"),
-                    models.Index(
-                        condition=models.Q(("remind_at__isnull", False)), fields=["remind_at"], name="reviews_remind"
-                    ),
-                ],
-                "constraints": [models.UniqueConstraint(fields=("tenant", "nonce"), name="reviews_started_once")],
-            },
-            managers=[
-                ("objects", django.db.models.manager.Manager()),
-                ("reachable_objects", django.db.models.manager.Manager()),
-            ],
-        ),
-        migrations.CreateModel(
-            name="Reminder",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                (
-                    "kind",
-                    models.CharField(
-                        choices=[("start", "Start"), ("week", "Week"), ("day", "Day"), ("overdue", "Overdue")],
-                        max_length=8,
-                    ),
-                ),
-                ("at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ("came", models.CharField(blank=True, default="", max_length=60)),
-                ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
-                (
-                    "user",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
-                    ),
-                ),
-                (
-                    "review",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="reminders", to="reviews.review"
-                    ),
-                ),
-            ],
-            options={
-                "constraints": [
-                    models.UniqueConstraint(fields=("review", "user", "kind"), name="reviews_reminded_once")
-                ],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -151,7 +103,7 @@ class Migration(migrations.Migration):
                 ("digest", models.TextField(db_collation="C")),
                 ("now_digest", models.TextField(db_collation="C")),
                 (
-                    "standing",
+                    "right_status",
                     models.CharField(
                         blank=True,
                         choices=[
@@ -182,6 +134,9 @@ class Migration(migrations.Migration):
                 ("seen_on", models.DateField(null=True)),
                 ("added_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ("is_late", models.BooleanField(default=False)),
+                ("granted", models.JSONField(default=list)),
+                ("barred", models.JSONField(default=dict)),
+                ("is_barred", models.BooleanField(default=False)),
                 (
                     "decision",
                     models.CharField(
@@ -227,7 +182,7 @@ class Migration(migrations.Migration):
                 (
                     "job",
                     models.ForeignKey(
-                        null=True, on_delete=django.db.models.deletion.SET_NULL, related_name="+", to="bulk.job"
+                        null=True, on_delete=django.db.models.deletion.SET_NULL, related_name="+", to="jobs.job"
                     ),
                 ),
                 (
@@ -259,24 +214,6 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-            options={
-                "indexes": [
-                    models.Index(fields=["review", "name_key", "id"], name="reviews_item_by_name"),
-                    models.Index(fields=["review", "reviewer", "name_key", "id"], name="reviews_item_of_person"),
-                    models.Index(
-                        condition=models.Q(("is_open", True)),
-                        fields=["review", "reviewer", "name_key", "id"],
-                        name="reviews_item_open",
-                    ),
-                    models.Index(
-                        fields=["review", "reviewer", "area_id", "is_open", "decision", "standing", "applied"],
-                        name="reviews_item_counted",
-                    ),
-                ],
-                "constraints": [
-                    models.UniqueConstraint(fields=("review", "member_id", "area_id"), name="reviews_item_once")
-                ],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -310,9 +247,6 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-            options={
-                "constraints": [models.UniqueConstraint(fields=("tenant", "nonce"), name="reviews_delegated_once")],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -324,7 +258,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("number", models.PositiveIntegerField()),
                 (
-                    "act",
+                    "action",
                     models.CharField(
                         choices=[
                             ("confirm", "Confirmed"),
@@ -376,13 +310,66 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-            options={
-                "constraints": [models.UniqueConstraint(fields=("item", "number"), name="reviews_step_once")],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
         ),
-        *(EnableRowSecurity(f"reviews_{table}") for table in ("review", "reminder", "item", "delegation", "step")),
+        migrations.AddIndex(
+            model_name="review",
+            index=models.Index(fields=["tenant", "-id"], name="reviews_newest"),
+        ),
+        migrations.AddIndex(
+            model_name="review",
+            index=models.Index(condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="reviews_due"),
+        ),
+        migrations.AddIndex(
+            model_name="review",
+            index=models.Index(
+                condition=models.Q(("remind_at__isnull", False)), fields=["remind_at"], name="reviews_remind"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="review",
+            constraint=models.UniqueConstraint(fields=("tenant", "nonce"), name="reviews_started_once"),
+        ),
+        migrations.AddIndex(
+            model_name="item",
+            index=models.Index(fields=["review", "name_key", "id"], name="reviews_item_by_name"),
+        ),
+        migrations.AddIndex(
+            model_name="item",
+            index=models.Index(fields=["review", "reviewer", "name_key", "id"], name="reviews_item_of_person"),
+        ),
+        migrations.AddIndex(
+            model_name="item",
+            index=models.Index(
+                condition=models.Q(("is_open", True)),
+                fields=["review", "reviewer", "name_key", "id"],
+                name="reviews_item_open",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="item",
+            index=models.Index(
+                fields=["review", "reviewer", "area_id", "is_open", "is_barred", "decision", "right_status", "applied"],
+                name="reviews_item_counted",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="item",
+            constraint=models.UniqueConstraint(fields=("review", "member_id", "area_id"), name="reviews_item_once"),
+        ),
+        migrations.AddConstraint(
+            model_name="delegation",
+            constraint=models.UniqueConstraint(fields=("tenant", "nonce"), name="reviews_delegated_once"),
+        ),
+        migrations.AddConstraint(
+            model_name="step",
+            constraint=models.UniqueConstraint(fields=("item", "number"), name="reviews_step_once"),
+        ),
+        EnableRowSecurity("reviews_review"),
+        EnableRowSecurity("reviews_item"),
+        EnableRowSecurity("reviews_delegation"),
+        EnableRowSecurity("reviews_step"),
     ]

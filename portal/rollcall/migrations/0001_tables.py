@@ -8,12 +8,11 @@ from tenants.postgresql.row_security import EnableRowSecurity
 
 
 class Migration(migrations.Migration):
-    replaces = [("rollcall", "0001_initial")]
-
     initial = True
 
     dependencies = [
         ("tenants", "0001_tables"),
+        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
@@ -43,16 +42,13 @@ class Migration(migrations.Migration):
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
-            options={
-                "constraints": [models.UniqueConstraint(fields=("tenant", "nonce"), name="rollcall_started_once")],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
         ),
         migrations.CreateModel(
-            name="Listed",
+            name="ListedPerson",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("key", models.TextField(db_collation="C")),
@@ -95,9 +91,6 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-            options={
-                "constraints": [models.UniqueConstraint(fields=("roll_call", "key"), name="rollcall_listed_once")],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -108,7 +101,7 @@ class Migration(migrations.Migration):
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 (
-                    "said",
+                    "status",
                     models.CharField(
                         choices=[("safe", "Safe"), ("missing", "Not found"), ("open", "Not yet")], max_length=8
                     ),
@@ -126,7 +119,7 @@ class Migration(migrations.Migration):
                 (
                     "listed",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="ticks", to="rollcall.listed"
+                        on_delete=django.db.models.deletion.CASCADE, related_name="ticks", to="rollcall.listedperson"
                     ),
                 ),
                 (
@@ -137,14 +130,28 @@ class Migration(migrations.Migration):
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
-            options={
-                "indexes": [models.Index(fields=["roll_call", "counts_at", "id"], name="rollcall_ticks_in_order")],
-                "constraints": [models.UniqueConstraint(fields=("tenant", "nonce"), name="rollcall_tick_once")],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
         ),
-        *(EnableRowSecurity(f"rollcall_{table}") for table in ("rollcall", "listed", "tick")),
+        migrations.AddConstraint(
+            model_name="rollcall",
+            constraint=models.UniqueConstraint(fields=("tenant", "nonce"), name="rollcall_started_once"),
+        ),
+        migrations.AddConstraint(
+            model_name="listedperson",
+            constraint=models.UniqueConstraint(fields=("roll_call", "key"), name="rollcall_person_once"),
+        ),
+        migrations.AddIndex(
+            model_name="tick",
+            index=models.Index(fields=["roll_call", "counts_at", "id"], name="rollcall_ticks_in_order"),
+        ),
+        migrations.AddConstraint(
+            model_name="tick",
+            constraint=models.UniqueConstraint(fields=("tenant", "nonce"), name="rollcall_tick_once"),
+        ),
+        EnableRowSecurity("rollcall_rollcall"),
+        EnableRowSecurity("rollcall_listedperson"),
+        EnableRowSecurity("rollcall_tick"),
     ]

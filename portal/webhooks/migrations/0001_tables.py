@@ -8,13 +8,6 @@ from tenants.postgresql.row_security import EnableRowSecurity
 
 
 class Migration(migrations.Migration):
-    replaces = [
-        ("hooks", "0001_initial"),
-        ("hooks", "0002_how_well_it_is_heard"),
-        ("hooks", "0003_readings_are_earned"),
-        ("hooks", "0004_shown_until_the_log_is_read"),
-    ]
-
     initial = True
 
     dependencies = [
@@ -46,12 +39,12 @@ class Migration(migrations.Migration):
                     models.Index(
                         condition=models.Q(("state", "read"), _negated=True),
                         fields=["tenant", "received_at"],
-                        name="hooks_notification_waiting",
+                        name="webhooks_notification_waiting",
                     ),
-                    models.Index(fields=["received_at"], name="hooks_notification_received"),
+                    models.Index(fields=["received_at"], name="webhooks_notification_received"),
                 ],
                 "constraints": [
-                    models.UniqueConstraint(fields=("tenant", "history_id"), name="hooks_notification_once")
+                    models.UniqueConstraint(fields=("tenant", "history_id"), name="webhooks_notification_once")
                 ],
             },
             managers=[
@@ -75,11 +68,12 @@ class Migration(migrations.Migration):
                     django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), default=list, size=None),
                 ),
                 ("set_at", models.DateTimeField(null=True)),
-                ("heard_at", models.DateTimeField(null=True)),
-                ("told_at", models.DateTimeField(null=True)),
+                ("last_received_at", models.DateTimeField(null=True)),
+                ("lost_at", models.DateTimeField(null=True)),
                 ("tested_at", models.DateTimeField(null=True)),
                 ("missed", models.PositiveIntegerField(default=0)),
                 ("missed_at", models.DateTimeField(null=True)),
+                ("lacks_record_ids", models.BooleanField(db_default=False, default=False)),
                 (
                     "working",
                     models.CharField(
@@ -99,16 +93,16 @@ class Migration(migrations.Migration):
                 ("rhythm", models.JSONField(default=list)),
                 ("rhythm_at", models.DateTimeField(null=True)),
                 ("due_at", models.DateTimeField(null=True)),
-                ("looked_at", models.DateTimeField(null=True)),
-                ("asked_at", models.DateTimeField(null=True)),
+                ("last_run_at", models.DateTimeField(null=True)),
+                ("log_read_at", models.DateTimeField(null=True)),
                 ("pause", models.PositiveSmallIntegerField(default=0)),
-                ("owed", models.PositiveIntegerField(db_default=0, default=0)),
+                ("extra_pause", models.PositiveIntegerField(db_default=0, default=0)),
                 ("tenant", models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
             options={
                 "indexes": [
                     models.Index(
-                        condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="hooks_webhook_due"
+                        condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="webhooks_webhook_due"
                     )
                 ],
             },
@@ -117,5 +111,6 @@ class Migration(migrations.Migration):
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
         ),
-        *(EnableRowSecurity(f"hooks_{table}") for table in ("notification", "webhook")),
+        EnableRowSecurity("webhooks_webhook"),
+        EnableRowSecurity("webhooks_notification"),
     ]

@@ -11,13 +11,13 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ("tenants", "0002_accounts_and_audit_index"),
+        ("tenants", "0001_tables"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name="Restored",
+            name="Restore",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("taken_at", models.DateTimeField(null=True)),
@@ -52,5 +52,5 @@ class Migration(migrations.Migration):
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
         ),
-        EnableRowSecurity("restore_restored"),
+        EnableRowSecurity("restore_restore"),
     ]

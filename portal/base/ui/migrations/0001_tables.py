@@ -4,12 +4,10 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    replaces = [("ui", "0001_initial")]
-
     initial = True
 
     dependencies = [
-        ("tenants", "0001_tables"),
+        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [

@@ -8,12 +8,11 @@ from tenants.postgresql.row_security import EnableRowSecurity
 
 
 class Migration(migrations.Migration):
-    replaces = [("alerts", "0001_first_alerts")]
-
     initial = True
 
     dependencies = [
         ("tenants", "0001_tables"),
+        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
@@ -53,19 +52,6 @@ class Migration(migrations.Migration):
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
-            options={
-                "indexes": [
-                    models.Index(fields=["tenant", "-weight", "-id"], name="alerts_alert_first"),
-                    models.Index(fields=["tenant", "kind", "subject", "-id"], name="alerts_alert_latest"),
-                ],
-                "constraints": [
-                    models.UniqueConstraint(
-                        condition=models.Q(("ended_at", None)),
-                        fields=("tenant", "kind", "subject"),
-                        name="alerts_one_at_a_time",
-                    )
-                ],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -116,11 +102,21 @@ class Migration(migrations.Migration):
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
-            options={
-                "constraints": [
-                    models.UniqueConstraint(fields=("tenant", "kind", "history_id"), name="alerts_record_counted_once")
-                ],
-            },
+            managers=[
+                ("objects", django.db.models.manager.Manager()),
+                ("reachable_objects", django.db.models.manager.Manager()),
+            ],
+        ),
+        migrations.CreateModel(
+            name="DetectionState",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("since", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ("due_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ("woken_at", models.DateTimeField(null=True)),
+                ("behind", models.JSONField(default=dict)),
+                ("tenant", models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
+            ],
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -137,30 +133,44 @@ class Migration(migrations.Migration):
                 ("hours", models.JSONField(default=dict)),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
-            options={
-                "constraints": [models.UniqueConstraint(fields=("tenant", "kind"), name="alerts_one_rule_a_kind")],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
         ),
-        migrations.CreateModel(
-            name="Watch",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("since", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ("due_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ("behind", models.JSONField(default=dict)),
-                ("tenant", models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
-            ],
-            options={
-                "indexes": [models.Index(fields=["due_at"], name="alerts_watch_due")],
-            },
-            managers=[
-                ("objects", django.db.models.manager.Manager()),
-                ("reachable_objects", django.db.models.manager.Manager()),
-            ],
+        migrations.AddIndex(
+            model_name="alert",
+            index=models.Index(fields=["tenant", "-weight", "-id"], name="alerts_alert_first"),
         ),
-        *(EnableRowSecurity(f"alerts_{table}") for table in ("alert", "alertnote", "alertrecord", "rule", "watch")),
+        migrations.AddIndex(
+            model_name="alert",
+            index=models.Index(fields=["tenant", "kind", "subject", "-id"], name="alerts_alert_latest"),
+        ),
+        migrations.AddConstraint(
+            model_name="alert",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("ended_at", None)),
+                fields=("tenant", "kind", "subject"),
+                name="alerts_one_at_a_time",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="alertrecord",
+            constraint=models.UniqueConstraint(
+                fields=("tenant", "kind", "history_id"), name="alerts_record_counted_once"
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="detectionstate",
+            index=models.Index(fields=["due_at"], name="alerts_detection_due"),
+        ),
+        migrations.AddConstraint(
+            model_name="rule",
+            constraint=models.UniqueConstraint(fields=("tenant", "kind"), name="alerts_one_rule_a_kind"),
+        ),
+        EnableRowSecurity("alerts_rule"),
+        EnableRowSecurity("alerts_alert"),
+        EnableRowSecurity("alerts_alertrecord"),
+        EnableRowSecurity("alerts_alertnote"),
+        EnableRowSecurity("alerts_detectionstate"),
     ]

@@ -6,8 +6,6 @@ from tenants.postgresql.row_security import EnableRowSecurity
 
 
 class Migration(migrations.Migration):
-    replaces = [("budget", "0001_initial"), ("budget", "0002_the_services_word")]
-
     initial = True
 
     dependencies = [
@@ -23,8 +21,8 @@ class Migration(migrations.Migration):
                 ("call_class", models.CharField(max_length=10)),
                 ("taken", models.BigIntegerField(default=0)),
                 ("limit_seen", models.PositiveIntegerField(null=True)),
-                ("heard", models.BigIntegerField(default=0)),
-                ("heard_used", models.PositiveIntegerField(default=0)),
+                ("answered", models.BigIntegerField(default=0)),
+                ("answered_used", models.PositiveIntegerField(default=0)),
                 ("others", models.PositiveIntegerField(default=0)),
                 ("others_until", models.DateTimeField(null=True)),
                 ("reset_at", models.DateTimeField(null=True)),
@@ -32,38 +30,42 @@ class Migration(migrations.Migration):
                 ("blocked_until", models.DateTimeField(null=True)),
                 ("guessed", models.BooleanField(default=False)),
                 ("tried_at", models.DateTimeField(null=True)),
+                ("refused", models.PositiveIntegerField(db_default=0, default=0)),
                 ("doubted_until", models.DateTimeField(null=True)),
                 ("connection", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to="tenants.connection")),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
-            options={
-                "constraints": [
-                    models.UniqueConstraint(fields=("connection", "generation", "call_class"), name="budget_one_gauge")
-                ],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
         ),
         migrations.CreateModel(
-            name="Spent",
+            name="CallCount",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("step", models.BigIntegerField()),
                 ("priority", models.SmallIntegerField()),
                 ("calls", models.PositiveIntegerField()),
                 ("counted", models.PositiveIntegerField()),
-                ("gauge", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to="budget.gauge")),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
+                ("gauge", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to="budget.gauge")),
             ],
-            options={
-                "constraints": [models.UniqueConstraint(fields=("gauge", "step", "priority"), name="budget_one_step")],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
         ),
-        *(EnableRowSecurity(f"budget_{table}") for table in ("gauge", "spent")),
+        migrations.AddConstraint(
+            model_name="gauge",
+            constraint=models.UniqueConstraint(
+                fields=("connection", "generation", "call_class"), name="budget_one_gauge"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="callcount",
+            constraint=models.UniqueConstraint(fields=("gauge", "step", "priority"), name="budget_one_step"),
+        ),
+        EnableRowSecurity("budget_gauge"),
+        EnableRowSecurity("budget_callcount"),
     ]

@@ -11,18 +11,12 @@ from tenants.postgresql.row_security import EnableRowSecurity
 
 
 class Migration(migrations.Migration):
-    replaces = [
-        ("cameras", "0001_cameras_and_their_pictures"),
-        ("cameras", "0002_clips"),
-        ("cameras", "0003_intercoms"),
-        ("cameras", "0004_pictures_of_commands"),
-    ]
-
     initial = True
 
     dependencies = [
         ("intents", "0001_tables"),
         ("tenants", "0001_tables"),
+        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
@@ -79,10 +73,6 @@ class Migration(migrations.Migration):
                 ("looked_at", models.DateTimeField(null=True)),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
-            options={
-                "indexes": [models.Index(fields=["looked_at"], name="cameras_camera_looked_at")],
-                "constraints": [models.UniqueConstraint(fields=("tenant", "camera_id"), name="cameras_camera_once")],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -95,9 +85,6 @@ class Migration(migrations.Migration):
                 ("pictures_of_commands", models.BooleanField(default=False)),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
-            options={
-                "constraints": [models.UniqueConstraint(fields=("tenant",), name="cameras_settings_once")],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -116,9 +103,6 @@ class Migration(migrations.Migration):
                 ("read_at", models.DateTimeField(null=True)),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
-            options={
-                "constraints": [models.UniqueConstraint(fields=("tenant",), name="cameras_usage_once")],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -147,21 +131,13 @@ class Migration(migrations.Migration):
                 ("shown_at", models.DateTimeField(null=True)),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
-            options={
-                "indexes": [
-                    models.Index(
-                        condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="cameras_clip_due"
-                    )
-                ],
-                "constraints": [models.UniqueConstraint(fields=("tenant", "history_id"), name="cameras_clip_once")],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
         ),
         migrations.CreateModel(
-            name="CommandMoment",
+            name="CommandPicture",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("device_id", models.TextField(db_collation="C")),
@@ -177,14 +153,6 @@ class Migration(migrations.Migration):
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
-            options={
-                "indexes": [
-                    models.Index(
-                        condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="cameras_command_due"
-                    )
-                ],
-                "constraints": [models.UniqueConstraint(fields=("intent", "side"), name="cameras_command_moment_once")],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -198,7 +166,7 @@ class Migration(migrations.Migration):
                 ("content", tenants.vault.EncryptedBytes(null=True)),
                 ("mark", models.CharField(blank=True, default="", max_length=32)),
                 ("taken_at", models.DateTimeField(null=True)),
-                ("asked_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ("requested_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ("trouble", models.CharField(blank=True, default="", max_length=60)),
                 (
                     "camera",
@@ -208,11 +176,6 @@ class Migration(migrations.Migration):
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
-            options={
-                "constraints": [
-                    models.UniqueConstraint(fields=("camera", "at"), name="cameras_picture_once", nulls_distinct=False)
-                ],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -252,16 +215,62 @@ class Migration(migrations.Migration):
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
-            options={
-                "indexes": [models.Index(fields=["tenant", "ends_at"], name="cameras_viewing_ends")],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
         ),
-        *(
-            EnableRowSecurity(f"cameras_{table}")
-            for table in ("camera", "camerasettings", "camerausage", "clip", "commandmoment", "picture", "viewing")
+        migrations.AddIndex(
+            model_name="camera",
+            index=models.Index(fields=["looked_at"], name="cameras_camera_looked_at"),
         ),
+        migrations.AddConstraint(
+            model_name="camera",
+            constraint=models.UniqueConstraint(fields=("tenant", "camera_id"), name="cameras_camera_once"),
+        ),
+        migrations.AddConstraint(
+            model_name="camerasettings",
+            constraint=models.UniqueConstraint(fields=("tenant",), name="cameras_settings_once"),
+        ),
+        migrations.AddConstraint(
+            model_name="camerausage",
+            constraint=models.UniqueConstraint(fields=("tenant",), name="cameras_usage_once"),
+        ),
+        migrations.AddIndex(
+            model_name="clip",
+            index=models.Index(
+                condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="cameras_clip_due"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="clip",
+            constraint=models.UniqueConstraint(fields=("tenant", "history_id"), name="cameras_clip_once"),
+        ),
+        migrations.AddIndex(
+            model_name="commandpicture",
+            index=models.Index(
+                condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="cameras_command_due"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="commandpicture",
+            constraint=models.UniqueConstraint(fields=("intent", "side"), name="cameras_command_picture_once"),
+        ),
+        migrations.AddConstraint(
+            model_name="picture",
+            constraint=models.UniqueConstraint(
+                fields=("camera", "at"), name="cameras_picture_once", nulls_distinct=False
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="viewing",
+            index=models.Index(fields=["tenant", "ends_at"], name="cameras_viewing_ends"),
+        ),
+        EnableRowSecurity("cameras_camera"),
+        EnableRowSecurity("cameras_picture"),
+        EnableRowSecurity("cameras_viewing"),
+        EnableRowSecurity("cameras_clip"),
+        EnableRowSecurity("cameras_camerasettings"),
+        EnableRowSecurity("cameras_commandpicture"),
+        EnableRowSecurity("cameras_camerausage"),
     ]

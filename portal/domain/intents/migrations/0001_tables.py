@@ -10,29 +10,11 @@ from tenants.postgresql.row_security import EnableRowSecurity
 
 
 class Migration(migrations.Migration):
-    replaces = [
-        ("intents", "0001_initial"),
-        ("intents", "0002_open_ones"),
-        ("intents", "0003_alter_intent_permission"),
-        ("intents", "0004_image_bodies"),
-        ("intents", "0005_audit_title"),
-        ("intents", "0006_automatic"),
-        ("intents", "0007_building_view"),
-        ("intents", "0008_titles_in_no_language"),
-        ("intents", "0009_plain_words"),
-        ("intents", "0010_permissions_of_the_log"),
-        ("intents", "0011_permissions_of_a_watched_building"),
-        ("intents", "0012_permission_to_view_roll_calls"),
-        ("intents", "0013_permissions_of_cameras"),
-        ("intents", "0014_permissions_of_evidence_reports_and_reviews"),
-        ("intents", "0015_permission_of_the_intercom"),
-        ("intents", "0016_any_permission_and_priority"),
-    ]
-
     initial = True
 
     dependencies = [
         ("tenants", "0001_tables"),
+        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
@@ -96,6 +78,7 @@ class Migration(migrations.Migration):
                             ("decided", "Decided by a person."),
                             ("step_before", "Waiting for the previous step."),
                             ("step_missing", "The previous step was not completed."),
+                            ("restored", "The portal's data was restored from a backup. It may have been sent before."),
                             ("request_failed", "The service accepted it, then reported a failure."),
                         ],
                         default="",
@@ -105,7 +88,7 @@ class Migration(migrations.Migration):
                 ("created_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ("deadline", models.DateTimeField(null=True)),
                 ("due_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), null=True)),
-                ("rung_at", models.DateTimeField(null=True)),
+                ("woken_at", models.DateTimeField(null=True)),
                 ("claim", models.UUIDField(null=True)),
                 ("claimed_at", models.DateTimeField(null=True)),
                 ("sent_at", models.DateTimeField(null=True)),
@@ -145,35 +128,13 @@ class Migration(migrations.Migration):
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
-            options={
-                "indexes": [
-                    models.Index(condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="intents_due"),
-                    models.Index(
-                        condition=models.Q(("state", "sending")), fields=["claimed_at"], name="intents_claimed"
-                    ),
-                    models.Index(condition=models.Q(("state", "queued")), fields=["deadline"], name="intents_deadline"),
-                    models.Index(fields=["tenant", "target", "id"], name="intents_target"),
-                    models.Index(
-                        condition=models.Q(("state__in", ["queued", "sending", "accepted"])),
-                        fields=["tenant", "operation", "id"],
-                        name="intents_under_way",
-                    ),
-                    models.Index(fields=["tenant", "-id"], name="intents_newest"),
-                    models.Index(
-                        condition=models.Q(("state__in", ["queued", "sending", "accepted", "uncertain"])),
-                        fields=["tenant", "-id"],
-                        name="intents_open",
-                    ),
-                ],
-                "constraints": [models.UniqueConstraint(fields=("tenant", "nonce"), name="intents_one_per_nonce")],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
         ),
         migrations.CreateModel(
-            name="Enclosure",
+            name="Attachment",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("content", tenants.vault.EncryptedBytes()),
@@ -196,5 +157,46 @@ class Migration(migrations.Migration):
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
         ),
-        *(EnableRowSecurity(f"intents_{table}") for table in ("intent", "enclosure")),
+        migrations.AddIndex(
+            model_name="intent",
+            index=models.Index(condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="intents_due"),
+        ),
+        migrations.AddIndex(
+            model_name="intent",
+            index=models.Index(condition=models.Q(("state", "sending")), fields=["claimed_at"], name="intents_claimed"),
+        ),
+        migrations.AddIndex(
+            model_name="intent",
+            index=models.Index(condition=models.Q(("state", "queued")), fields=["deadline"], name="intents_deadline"),
+        ),
+        migrations.AddIndex(
+            model_name="intent",
+            index=models.Index(fields=["tenant", "target", "id"], name="intents_target"),
+        ),
+        migrations.AddIndex(
+            model_name="intent",
+            index=models.Index(
+                condition=models.Q(("state__in", ["queued", "sending", "accepted"])),
+                fields=["tenant", "operation", "id"],
+                name="intents_under_way",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="intent",
+            index=models.Index(fields=["tenant", "-id"], name="intents_newest"),
+        ),
+        migrations.AddIndex(
+            model_name="intent",
+            index=models.Index(
+                condition=models.Q(("state__in", ["queued", "sending", "accepted", "uncertain"])),
+                fields=["tenant", "-id"],
+                name="intents_open",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="intent",
+            constraint=models.UniqueConstraint(fields=("tenant", "nonce"), name="intents_one_per_nonce"),
+        ),
+        EnableRowSecurity("intents_intent"),
+        EnableRowSecurity("intents_attachment"),
     ]

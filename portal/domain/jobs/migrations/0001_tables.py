@@ -8,33 +8,16 @@ import tenants.sentences
 import tenants.vault
 from tenants.postgresql.row_security import EnableRowSecurity
 
-# The mirror removes members in SQL: what is kept about them goes with them.
-_WITH_MEMBER = """
-ALTER TABLE bulk_suspension ADD CONSTRAINT bulk_suspension_goes_with_member
-FOREIGN KEY (member_id) REFERENCES mirror_member (id) ON DELETE CASCADE
-"""
-
 
 class Migration(migrations.Migration):
-    replaces = [
-        ("bulk", "0001_initial"),
-        ("bulk", "0002_faults_of_readings"),
-        ("bulk", "0003_rows_of_a_member"),
-        ("bulk", "0004_states_kept"),
-        ("bulk", "0005_suspensions"),
-        ("bulk", "0006_titles_in_no_language"),
-        ("bulk", "0007_rows_asked_one_by_one"),
-        ("bulk", "0008_plain_words"),
-        ("bulk", "0009_halts_that_happen"),
-        ("bulk", "0010_parts_of_files"),
-    ]
-
     initial = True
 
     dependencies = [
         ("intents", "0001_tables"),
-        ("mirror", "0001_tables"),
+        ("people", "0001_tables"),
+        ("storage", "0001_tables"),
         ("tenants", "0001_tables"),
+        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
@@ -76,6 +59,7 @@ class Migration(migrations.Migration):
                                 "connection",
                                 "The service no longer accepts this connection, or a permission or contract is missing.",
                             ),
+                            ("restored", "The portal's data was restored from a backup."),
                             ("unreachable", "The service could not be reached."),
                         ],
                         default="",
@@ -84,7 +68,7 @@ class Migration(migrations.Migration):
                 ),
                 ("problem", models.JSONField(default=dict)),
                 ("headings", tenants.vault.EncryptedJSON(null=True)),
-                ("looked_at", models.PositiveIntegerField(default=0)),
+                ("checked_rows", models.PositiveIntegerField(default=0)),
                 ("size", models.PositiveIntegerField(default=0)),
                 ("unchanged", models.PositiveIntegerField(default=0)),
                 ("part_rows", models.PositiveIntegerField(default=0)),
@@ -94,7 +78,7 @@ class Migration(migrations.Migration):
                 ("starts_at", models.DateTimeField(null=True)),
                 ("started_at", models.DateTimeField(null=True)),
                 ("finished_at", models.DateTimeField(null=True)),
-                ("stop_asked", models.BooleanField(default=False)),
+                ("stop_requested", models.BooleanField(default=False)),
                 ("due_at", models.DateTimeField(null=True)),
                 ("lease", models.UUIDField(null=True)),
                 ("reads", models.PositiveIntegerField(default=0)),
@@ -112,7 +96,7 @@ class Migration(migrations.Migration):
                 (
                     "retry_of",
                     models.ForeignKey(
-                        null=True, on_delete=django.db.models.deletion.PROTECT, related_name="retries", to="bulk.job"
+                        null=True, on_delete=django.db.models.deletion.PROTECT, related_name="retries", to="jobs.job"
                     ),
                 ),
                 (
@@ -128,16 +112,10 @@ class Migration(migrations.Migration):
                 (
                     "undo_of",
                     models.ForeignKey(
-                        null=True, on_delete=django.db.models.deletion.PROTECT, related_name="undone_by", to="bulk.job"
+                        null=True, on_delete=django.db.models.deletion.PROTECT, related_name="undone_by", to="jobs.job"
                     ),
                 ),
             ],
-            options={
-                "indexes": [
-                    models.Index(fields=["tenant", "-id"], name="bulk_newest"),
-                    models.Index(condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="bulk_due"),
-                ],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -152,18 +130,20 @@ class Migration(migrations.Migration):
                 ("size", models.PositiveIntegerField()),
                 ("place", models.JSONField(null=True)),
                 ("last", models.BooleanField()),
-                ("body", tenants.vault.EncryptedBytes()),
+                (
+                    "file",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="storage.storedfile"
+                    ),
+                ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
                 (
                     "job",
                     models.ForeignKey(
-                        db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="bulk.job"
+                        db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="jobs.job"
                     ),
                 ),
             ],
-            options={
-                "constraints": [models.UniqueConstraint(fields=("job", "number"), name="bulk_one_exportpart")],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -210,20 +190,10 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "job",
-                    models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="parts", to="bulk.job"),
+                    models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="parts", to="jobs.job"),
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
-            options={
-                "constraints": [
-                    models.UniqueConstraint(fields=("job", "ordinal"), name="bulk_one_part"),
-                    models.UniqueConstraint(
-                        condition=models.Q(("state", "closed"), _negated=True),
-                        fields=("job",),
-                        name="bulk_one_part_at_a_time",
-                    ),
-                ],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -287,41 +257,22 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "job",
-                    models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="rows", to="bulk.job"),
+                    models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="rows", to="jobs.job"),
                 ),
                 (
                     "part",
                     models.ForeignKey(
-                        null=True, on_delete=django.db.models.deletion.SET_NULL, related_name="+", to="bulk.part"
+                        null=True, on_delete=django.db.models.deletion.SET_NULL, related_name="+", to="jobs.part"
                     ),
                 ),
                 (
                     "retried_in",
                     models.ForeignKey(
-                        null=True, on_delete=django.db.models.deletion.SET_NULL, related_name="+", to="bulk.job"
+                        null=True, on_delete=django.db.models.deletion.SET_NULL, related_name="+", to="jobs.job"
                     ),
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
-            options={
-                "indexes": [
-                    models.Index(fields=["job", "state", "action", "line"], name="bulk_row_by_state"),
-                    models.Index(
-                        condition=models.Q(("part__isnull", False)),
-                        fields=["part", "position"],
-                        name="bulk_row_of_part",
-                    ),
-                    models.Index(
-                        condition=models.Q(("intent__isnull", False)), fields=["intent"], name="bulk_row_of_intent"
-                    ),
-                    models.Index(
-                        condition=models.Q(("part__isnull", False), ("state", "succeeded")),
-                        fields=["tenant", "member_id", "-id"],
-                        name="bulk_row_of_member",
-                    ),
-                ],
-                "constraints": [models.UniqueConstraint(fields=("job", "line"), name="bulk_one_row_a_line")],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -348,7 +299,7 @@ class Migration(migrations.Migration):
                         db_index=False,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="+",
-                        to="mirror.member",
+                        to="people.member",
                     ),
                 ),
                 (
@@ -356,15 +307,68 @@ class Migration(migrations.Migration):
                     models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant"),
                 ),
             ],
-            options={
-                "indexes": [models.Index(fields=["tenant", "member", "ends_at"], name="bulk_suspension_of")],
-                "constraints": [models.UniqueConstraint(fields=("member", "ends_at"), name="bulk_suspension_once")],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
         ),
-        migrations.RunSQL(_WITH_MEMBER, "ALTER TABLE bulk_suspension DROP CONSTRAINT bulk_suspension_goes_with_member"),
-        *(EnableRowSecurity(f"bulk_{table}") for table in ("job", "exportpart", "part", "row", "suspension")),
+        migrations.AddIndex(
+            model_name="job",
+            index=models.Index(fields=["tenant", "-id"], name="jobs_newest"),
+        ),
+        migrations.AddIndex(
+            model_name="job",
+            index=models.Index(condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="jobs_due"),
+        ),
+        migrations.AddConstraint(
+            model_name="exportpart",
+            constraint=models.UniqueConstraint(fields=("job", "number"), name="jobs_one_exportpart"),
+        ),
+        migrations.AddConstraint(
+            model_name="part",
+            constraint=models.UniqueConstraint(fields=("job", "ordinal"), name="jobs_one_part"),
+        ),
+        migrations.AddConstraint(
+            model_name="part",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("state", "closed"), _negated=True), fields=("job",), name="jobs_one_part_at_a_time"
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="row",
+            index=models.Index(fields=["job", "state", "action", "line"], name="jobs_row_by_state"),
+        ),
+        migrations.AddIndex(
+            model_name="row",
+            index=models.Index(
+                condition=models.Q(("part__isnull", False)), fields=["part", "position"], name="jobs_row_of_part"
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="row",
+            index=models.Index(
+                condition=models.Q(("intent__isnull", False)), fields=["intent"], name="jobs_row_of_intent"
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="row",
+            index=models.Index(fields=["tenant", "member_id", "-id"], name="jobs_row_of_member"),
+        ),
+        migrations.AddConstraint(
+            model_name="row",
+            constraint=models.UniqueConstraint(fields=("job", "line"), name="jobs_one_row_a_line"),
+        ),
+        migrations.AddIndex(
+            model_name="suspension",
+            index=models.Index(fields=["tenant", "member", "ends_at"], name="jobs_suspension_of"),
+        ),
+        migrations.AddConstraint(
+            model_name="suspension",
+            constraint=models.UniqueConstraint(fields=("member", "ends_at"), name="jobs_suspension_once"),
+        ),
+        EnableRowSecurity("jobs_job"),
+        EnableRowSecurity("jobs_part"),
+        EnableRowSecurity("jobs_row"),
+        EnableRowSecurity("jobs_exportpart"),
+        EnableRowSecurity("jobs_suspension"),
     ]

@@ -10,13 +10,11 @@ from tenants.postgresql.row_security import EnableRowSecurity
 
 
 class Migration(migrations.Migration):
-    replaces = [("telling", "0001_first_tellings"), ("telling", "0002_line_works")]
-
     initial = True
 
     dependencies = [
-        ("alerts", "0001_tables"),
         ("tenants", "0001_tables"),
+        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
@@ -46,25 +44,24 @@ class Migration(migrations.Migration):
                 ("language", models.CharField(max_length=5)),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
-            options={
-                "constraints": [models.UniqueConstraint(fields=("tenant", "name"), name="telling_one_address_a_name")],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
         ),
         migrations.CreateModel(
-            name="Telling",
+            name="OutgoingMessage",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("kind", models.CharField(max_length=20)),
+                ("subject", models.BigIntegerField(null=True)),
                 (
                     "state",
                     models.CharField(
                         choices=[
                             ("waiting", "Waiting"),
                             ("sending", "Sending"),
-                            ("told", "Sent"),
+                            ("sent", "Sent"),
                             ("uncertain", "Uncertain, perhaps sent"),
                             ("failed", "Not sent"),
                         ],
@@ -72,28 +69,19 @@ class Migration(migrations.Migration):
                         max_length=10,
                     ),
                 ),
-                ("made_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ("created_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ("not_before", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ("due_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), null=True)),
                 ("claimed_at", models.DateTimeField(null=True)),
                 ("ended_at", models.DateTimeField(null=True)),
                 ("attempts", models.PositiveSmallIntegerField(default=0)),
                 ("answer", models.TextField(blank=True, default="")),
-                (
-                    "alert",
-                    models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="tellings",
-                        to="alerts.alert",
-                    ),
-                ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
                 (
                     "user",
                     models.ForeignKey(
                         null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
+                        on_delete=django.db.models.deletion.PROTECT,
                         related_name="+",
                         to=settings.AUTH_USER_MODEL,
                     ),
@@ -103,55 +91,18 @@ class Migration(migrations.Migration):
                     models.ForeignKey(
                         null=True,
                         on_delete=django.db.models.deletion.CASCADE,
-                        related_name="tellings",
-                        to="telling.webaddress",
+                        related_name="messages",
+                        to="notifications.webaddress",
                     ),
                 ),
             ],
-            options={
-                "indexes": [
-                    models.Index(
-                        condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="telling_telling_due"
-                    )
-                ],
-                "constraints": [
-                    models.UniqueConstraint(fields=("alert", "user"), name="telling_each_person_once"),
-                    models.UniqueConstraint(fields=("alert", "address"), name="telling_each_address_once"),
-                    models.CheckConstraint(
-                        condition=models.Q(("user", None), ("address", None), _connector="XOR"),
-                        name="telling_has_one_recipient",
-                    ),
-                ],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
         ),
         migrations.CreateModel(
-            name="Wish",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("least", models.PositiveSmallIntegerField()),
-                ("hours", models.JSONField(default=dict)),
-                ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
-                (
-                    "user",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to=settings.AUTH_USER_MODEL
-                    ),
-                ),
-            ],
-            options={
-                "constraints": [models.UniqueConstraint(fields=("tenant", "user"), name="telling_one_wish_a_person")],
-            },
-            managers=[
-                ("objects", django.db.models.manager.Manager()),
-                ("reachable_objects", django.db.models.manager.Manager()),
-            ],
-        ),
-        migrations.CreateModel(
-            name="Audience",
+            name="AlertRecipients",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("kind", models.CharField(max_length=30)),
@@ -168,12 +119,78 @@ class Migration(migrations.Migration):
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
             options={
-                "constraints": [models.UniqueConstraint(fields=("tenant", "kind"), name="telling_one_audience_a_rule")],
+                "constraints": [
+                    models.UniqueConstraint(fields=("tenant", "kind"), name="notifications_recipients_of_a_rule")
+                ],
             },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
         ),
-        *(EnableRowSecurity(f"telling_{table}") for table in ("webaddress", "telling", "wish", "audience")),
+        migrations.CreateModel(
+            name="NotificationSettings",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("least", models.PositiveSmallIntegerField()),
+                ("hours", models.JSONField(default=dict)),
+                ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+            ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("tenant", "user"), name="notifications_one_settings_a_person")
+                ],
+            },
+            managers=[
+                ("objects", django.db.models.manager.Manager()),
+                ("reachable_objects", django.db.models.manager.Manager()),
+            ],
+        ),
+        migrations.AddConstraint(
+            model_name="webaddress",
+            constraint=models.UniqueConstraint(fields=("tenant", "name"), name="notifications_one_address_a_name"),
+        ),
+        migrations.AddIndex(
+            model_name="outgoingmessage",
+            index=models.Index(
+                condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="notifications_message_due"
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="outgoingmessage",
+            index=models.Index(
+                condition=models.Q(("state__in", ["failed", "uncertain"])),
+                fields=["ended_at"],
+                name="notifications_not_sent",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="outgoingmessage",
+            constraint=models.UniqueConstraint(
+                fields=("tenant", "kind", "subject", "user"), name="notifications_each_person_once"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="outgoingmessage",
+            constraint=models.UniqueConstraint(
+                fields=("tenant", "kind", "subject", "address"), name="notifications_each_address_once"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="outgoingmessage",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("user", None), ("address", None), _connector="XOR"),
+                name="notifications_has_one_recipient",
+            ),
+        ),
+        EnableRowSecurity("notifications_notificationsettings"),
+        EnableRowSecurity("notifications_alertrecipients"),
+        EnableRowSecurity("notifications_webaddress"),
+        EnableRowSecurity("notifications_outgoingmessage"),
     ]

@@ -6,8 +6,6 @@ from tenants.postgresql.row_security import EnableRowSecurity
 
 
 class Migration(migrations.Migration):
-    replaces = [("inside", "0001_initial"), ("inside", "0002_passed_hours")]
-
     initial = True
 
     dependencies = [
@@ -16,27 +14,7 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name="Inside",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("member_id", models.TextField(db_collation="C")),
-                ("at", models.DateTimeField()),
-                ("history_id", models.TextField(db_collation="C")),
-                ("device_id", models.TextField(db_collation="C")),
-                ("device_name", models.TextField(blank=True, default="")),
-                ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
-            ],
-            options={
-                "indexes": [models.Index(fields=["tenant", "-at"], name="inside_newest")],
-                "constraints": [models.UniqueConstraint(fields=("tenant", "member_id"), name="inside_once")],
-            },
-            managers=[
-                ("objects", django.db.models.manager.Manager()),
-                ("reachable_objects", django.db.models.manager.Manager()),
-            ],
-        ),
-        migrations.CreateModel(
-            name="PassedHour",
+            name="HourlyPassages",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("hour", models.DateTimeField()),
@@ -49,7 +27,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 "constraints": [
-                    models.UniqueConstraint(fields=("tenant", "hour", "device_id"), name="inside_passed_once")
+                    models.UniqueConstraint(fields=("tenant", "hour", "device_id"), name="presence_passages_once")
                 ],
             },
             managers=[
@@ -57,5 +35,28 @@ class Migration(migrations.Migration):
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
         ),
-        *(EnableRowSecurity(f"inside_{table}") for table in ("inside", "passedhour")),
+        migrations.CreateModel(
+            name="LastPassage",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("member_id", models.TextField(db_collation="C")),
+                ("at", models.DateTimeField()),
+                ("history_id", models.TextField(db_collation="C")),
+                ("device_id", models.TextField(db_collation="C")),
+                ("device_name", models.TextField(blank=True, default="")),
+                ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
+            ],
+            options={
+                "indexes": [models.Index(fields=["tenant", "-at"], name="presence_newest_passage")],
+                "constraints": [
+                    models.UniqueConstraint(fields=("tenant", "member_id"), name="presence_last_passage_once")
+                ],
+            },
+            managers=[
+                ("objects", django.db.models.manager.Manager()),
+                ("reachable_objects", django.db.models.manager.Manager()),
+            ],
+        ),
+        EnableRowSecurity("presence_lastpassage"),
+        EnableRowSecurity("presence_hourlypassages"),
     ]

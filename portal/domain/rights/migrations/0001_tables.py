@@ -8,12 +8,11 @@ from tenants.postgresql.row_security import EnableRowSecurity
 
 
 class Migration(migrations.Migration):
-    replaces = [("rights", "0001_initial"), ("rights", "0002_plain_words")]
-
     initial = True
 
     dependencies = [
         ("tenants", "0001_tables"),
+        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [

@@ -26,7 +26,7 @@ class Migration(migrations.Migration):
                 ("title", tenants.sentences.SentenceField()),
                 ("before", models.JSONField()),
                 ("after", models.JSONField()),
-                ("asked_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ("requested_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ("due_at", models.DateTimeField(null=True)),
                 (
                     "state",
@@ -45,18 +45,18 @@ class Migration(migrations.Migration):
                 ),
                 ("ended_at", models.DateTimeField(null=True)),
                 (
-                    "asked_by",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
-                    ),
-                ),
-                (
                     "ended_by",
                     models.ForeignKey(
                         null=True,
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="+",
                         to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "requested_by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
                     ),
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),

@@ -1,0 +1,40 @@
+"""Template tags of the log: `{% load history_pages %}`."""
+
+from typing import Any
+
+from django import template
+from django.template import Context
+
+from portal.base.ui import live_updates
+from portal.domain.history import filters
+from portal.history import searches
+from portal.history.models import NAME_MAX
+from tenants.roles import Permission
+
+register = template.Library()
+# As many as fit in two lines; the others need one more click.
+MAX_QUICK = 8
+
+
+@register.inclusion_tag("history/saved.html", takes_context=True)
+def saved_searches(context: Context) -> dict[str, Any]:
+    """Show the tenant's saved searches, and a form that saves the list's present filters.
+
+    They change with the filters, but not when the list is updated automatically: a name may just be typed.
+    """
+    request, late = context["request"], bool(context.get("late"))
+    if not request.access.can(Permission.LOGS_VIEW) or (late and live_updates.is_poll(request)):
+        return {}
+    kept, asked = searches.list_searches(request), filters.chosen_filters(request.GET).urlencode()
+    quick = [each for place, each in enumerate(kept) if place < MAX_QUICK or each.is_current]
+    return {
+        "request": request,
+        "csrf_token": context.get("csrf_token"),
+        "is_there": True,
+        "late": late,
+        "quick": quick,
+        "more": len(kept) - len(quick),
+        "asked": asked,
+        "may_save": bool(asked) and not any(each.is_current for each in kept),
+        "most_letters": NAME_MAX,
+    }
