@@ -69,11 +69,11 @@ THE_TABLES = (
     f"CREATE INDEX mine ON {AUDIT} (action)",
     f"REINDEX TABLE {AUDIT}",
     f"DROP TABLE {AUDIT} CASCADE",
-    "DROP TABLE mirror_history_default",
-    "SELECT * FROM mirror_history_default",
-    "ALTER TABLE mirror_history DETACH PARTITION mirror_history_default",
+    "DROP TABLE history_history_default",
+    "SELECT * FROM history_history_default",
+    "ALTER TABLE history_history DETACH PARTITION history_history_default",
     "DELETE FROM django_migrations",
-    "SELECT setval('mirror_history_number', 1)",
+    "SELECT setval('history_history_number', 1)",
     "CREATE TABLE mine (n int)",
     "CREATE VIEW mine AS SELECT 1",
     "CREATE FUNCTION mine() RETURNS int LANGUAGE sql AS 'SELECT 1'",
@@ -94,11 +94,11 @@ ANOTHER_ROLE = (
     "DROP OWNED BY {owner}",
     "ALTER DEFAULT PRIVILEGES FOR ROLE {owner} GRANT ALL ON TABLES TO CURRENT_USER",
     "ALTER SYSTEM SET session_replication_role = replica",
-    "ALTER FUNCTION mirror_make_month OWNER TO CURRENT_USER",
-    "ALTER FUNCTION mirror_make_month SECURITY INVOKER",
-    "ALTER FUNCTION mirror_drop_month SET search_path = pg_temp",
-    "DROP FUNCTION mirror_drop_month",
-    "CREATE OR REPLACE FUNCTION mirror_drop_month(month date) RETURNS void LANGUAGE sql AS 'SELECT 1'",
+    "ALTER FUNCTION history_make_month OWNER TO CURRENT_USER",
+    "ALTER FUNCTION history_make_month SECURITY INVOKER",
+    "ALTER FUNCTION history_drop_month SET search_path = pg_temp",
+    "DROP FUNCTION history_drop_month",
+    "CREATE OR REPLACE FUNCTION history_drop_month(month date) RETURNS void LANGUAGE sql AS 'SELECT 1'",
     """CREATE OR REPLACE FUNCTION tenants_trail_is_append_only() RETURNS trigger LANGUAGE plpgsql
     AS 'BEGIN RETURN NULL; END'""",
 )
@@ -170,7 +170,7 @@ def test_the_owner_does_not_change_the_log_by_accident(here: Any, statement: str
 
 
 HOSTILE = [
-    f"SELECT mirror_make_month('{each}')"
+    f"SELECT history_make_month('{each}')"
     for each in (
         "2026-11-02",
         "1999-01-01",
@@ -181,9 +181,9 @@ HOSTILE = [
         "x'; DROP TABLE y; --",
     )
 ]
-HOSTILE += [f"SELECT mirror_drop_month({each})" for each in
+HOSTILE += [f"SELECT history_drop_month({each})" for each in
             ("date_trunc('month', now())::date", "(date_trunc('month', now()) - interval '12 months')::date",
-             "'2020-01-02'", "'infinity'", "'mirror_history'")]  # fmt: skip
+             "'2020-01-02'", "'infinity'", "'history_history'")]  # fmt: skip
 
 
 def test_the_owners_functions_take_months_and_nothing_else(here: Any) -> None:
@@ -192,7 +192,7 @@ def test_the_owners_functions_take_months_and_nothing_else(here: Any) -> None:
         for call in HOSTILE:
             with pytest.raises(psycopg.Error):
                 site.execute(call)
-        for nothing in ("mirror_make_month(NULL)", "mirror_drop_month(NULL)", "mirror_drop_month('2001-02-01')"):
+        for nothing in ("history_make_month(NULL)", "history_drop_month(NULL)", "history_drop_month('2001-02-01')"):
             site.execute(f"SELECT {nothing}")
         assert state(owner) == before
 
@@ -203,10 +203,10 @@ def test_a_month_is_made_for_the_owner_whatever_the_caller_put_in_its_way(here: 
     part = f"mirror_history_{early:%Y_%m}"
     with as_owner() as owner, as_site() as site:
         owner.execute(f"DROP TABLE IF EXISTS {part}, mirror_historysearch_{early:%Y_%m}")
-        for name in (part, "mirror_history", "mirror_history_default"):
+        for name in (part, "history_history", "history_history_default"):
             site.execute(f"CREATE TEMP TABLE {name} (at timestamptz)")
         site.execute("CREATE FUNCTION pg_temp.format(text, VARIADIC text[]) RETURNS text LANGUAGE sql AS $$SELECT ''$$")
-        site.execute("SELECT mirror_make_month(%s)", [early])
+        site.execute("SELECT history_make_month(%s)", [early])
         made = owner.execute(
             "SELECT relowner::regrole::text, relrowsecurity, relforcerowsecurity, relispartition FROM pg_class"
             " WHERE oid = to_regclass('public.' || %s)", [part]
@@ -316,3 +316,17 @@ def test_migrating_without_the_owner_says_what_is_missing(here: Any, settings: A
         call_command("migrate", "sessions", "zero", verbosity=0)
     with as_owner() as owner:
         assert owner.execute("SELECT to_regclass('django_session') IS NOT NULL").fetchone() == (True,)
+
+
+def test_migrating_a_database_of_another_version_changes_nothing_and_says_so(here: Any) -> None:
+    with as_owner() as owner:
+        owner.execute("CREATE TABLE mine (id int)")
+        owner.execute("INSERT INTO django_migrations (app, name, applied) VALUES ('intents', '0003_former', now())")
+        try:
+            with pytest.raises(
+                CommandError, match=r"1 migrations that this version does not have \(intents.0003_former"
+            ):
+                call_command("migrate", verbosity=0)
+            assert wrong(owner), "not even the grants of a new table"
+        finally:
+            owner.execute("DROP TABLE mine; DELETE FROM django_migrations WHERE name = '0003_former'")
