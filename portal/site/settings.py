@@ -136,8 +136,8 @@ WSGI_APPLICATION = "portal.site.wsgi.application"
 
 _LOADERS = [f"django.template.loaders.{each}.Loader" for each in ("filesystem", "app_directories")]
 FORM_RENDERER = "portal.base.ui.inputs.Renderer"
-# The tags of an app are in its `tags.py`. Templates load them by the name of its folder; those of an area, whose name may
-# be that of a folder of the domain, as "codes_pages".
+# The tags of an app are in its `tags.py`. Templates load them by the name of its folder; those of an area, whose name
+# may be that of a folder of the domain, as "codes_pages".
 _TAGS = {
     f"{each.parent.name}{ending}": ".".join((*each.parent.relative_to(BASE_DIR).parts, "tags"))
     for ending, places in (("", "*/*/tags.py"), ("_pages", "*/tags.py"))
