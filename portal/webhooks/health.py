@@ -11,14 +11,14 @@ from django.db.models import Count, F, Value
 from django.db.models.functions import ExtractHour, ExtractIsoWeekDay, Least
 
 from accessapi.limits import JST
-from portal.base.timers.celery_app import enqueue_after_commit
+from portal.base.timers import timer_registry
 from portal.base.timers.clock import ClockTime, database_now
 from portal.domain.events import MirrorKind
 from portal.domain.history.coverage import load_coverage
 from portal.domain.history.models import History
 from portal.domain.sync import schedule
 from portal.domain.sync.models import MirrorState
-from portal.webhooks.message_queue import PROCESS_TASK, UNNAMED_PREFIX
+from portal.webhooks.message_queue import UNNAMED_PREFIX
 from portal.webhooks.models import Notification, Webhook
 from tenants.models import Tenant
 
@@ -69,7 +69,7 @@ def check(webhook: Webhook, state: MirrorState | None, now: datetime) -> datetim
 def request_check(tenant: Tenant) -> None:
     """Request a new check of a webhook whose settings changed. Call it in the transaction of the change."""
     Webhook.objects.filter(tenant=tenant).update(due_at=ClockTime())
-    enqueue_after_commit(PROCESS_TASK, tenant.pk)
+    timer_registry.wake("webhooks", tenant.pk)
 
 
 def has_all_categories(webhook: Webhook) -> bool:

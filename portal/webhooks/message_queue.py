@@ -28,7 +28,7 @@ from django.db.models.functions import Greatest, Least
 from accessapi.reading import read_json
 from accessapi.resources import histories
 from accessapi.webhook_format import WebhookFormat
-from portal.base.timers import celery_app
+from portal.base.timers import timer_registry
 from portal.base.timers.clock import ClockTime
 from portal.domain.history.records import remove_secrets
 from portal.domain.people.fields import as_json
@@ -94,7 +94,6 @@ def _without_record(raw: bytes) -> ParsedRecord:
 
 
 log = structlog.get_logger(__name__)
-PROCESS_TASK = "portal.processes.webhooks"  # of `processing.MESSAGES`, which imports this module
 
 # The most that one process holds in memory.
 MAX_MESSAGES, MAX_BYTES = 20_000, 32 * 1024 * 1024
@@ -228,7 +227,7 @@ def _write(tenant_id: int, rows: list[tuple[Any, ...]], *, was_dropped: bool) ->
         log.exception("hooks_not_stored", tenant_id=tenant_id, rows=len(rows))
         due = _write_rows(tenant_id, [], was_dropped=True)
     if due:
-        celery_app.enqueue(PROCESS_TASK, [(tenant_id,)])
+        timer_registry.wake("webhooks", tenant_id)
 
 
 def _write_rows(tenant_id: int, rows: list[tuple[Any, ...]], *, was_dropped: bool) -> bool:

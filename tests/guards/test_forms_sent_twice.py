@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.share]
 BESIDE = (
     "django_session", "tenants_cacheentry", "people_", "places_", "sync_", "history_history", "budget_", "timers_",
     "usersessions_",
-)
+)  # fmt: skip
 #: Recorded each time, because a file or a secret is handed out again.
 EACH_TIME = {"members:export", "members:reveal"}
 #: Recorded for a look: who saw a picture or downloaded a file.

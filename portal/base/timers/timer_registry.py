@@ -126,6 +126,7 @@ class Process(DueRows[_Row]):
         `check` is called instead of `check_due`, and `due_rows` are queried instead of `rows`, for a timer that does
         more than starting the task.
         """
+        _processes[self.name] = self
         celery_app.declare(self.task, self.step, queue=self.queue, seconds=self.seconds, is_per_row=self.is_per_row)
         due_rows = due_rows or self.querysets
         register(
@@ -144,6 +145,14 @@ class Process(DueRows[_Row]):
     def wake(self, tenant_id: int, *row_id: int) -> None:
         """Start the task after the transaction, without waiting for the clock."""
         celery_app.enqueue_after_commit(self.task, tenant_id, *row_id, expires=self.expires)
+
+
+_processes: dict[str, Process[Any]] = {}
+
+
+def wake(process: str, tenant_id: int, *row_id: int) -> None:
+    """Start a registered process after the transaction (`Process.wake`), from a module that its `step` imports."""
+    _processes[process].wake(tenant_id, *row_id)
 
 
 def due(model: type[_Row], field: str = "due_at", **conditions: Any) -> Callable[[], QuerySet[_Row]]:

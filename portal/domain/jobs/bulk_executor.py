@@ -21,7 +21,6 @@ from django.db.models import F, Max, Q, QuerySet
 from accessapi import errors
 from accessapi.encoding import encode_json
 from accessapi.operations import Delivery
-from portal.base.timers.celery_app import enqueue
 from portal.base.timers.clock import ClockTime, database_now
 from portal.domain.budget.ledger import BudgetExhausted
 from portal.domain.budget.priorities import Priority
@@ -310,7 +309,7 @@ def read_members(job_id: int) -> None:
     mine = Job.objects.filter(pk=job.pk, lease=job.lease)
     if mine.update(lease=None, reading_until=None, blocked_until=blocked):
         Job.objects.filter(pk=job.pk, state=JobState.RUNNING).update(due_at=ClockTime())
-        enqueue(running.JOB_TASK, [(job.tenant_id, job.pk)], expires=running.EXPIRES_SECONDS)
+        running.wake_after_commit(job)
 
 
 def _take_lease(job_id: int) -> Job | None:

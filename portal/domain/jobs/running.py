@@ -2,18 +2,16 @@
 
 from datetime import datetime
 
-from portal.base.timers.celery_app import enqueue_after_commit
+from portal.base.timers import timer_registry
 from portal.base.timers.clock import ClockTime
 from portal.domain.jobs.models import ALIVE, SENDING, Action, Halt, Job, JobState, Row, RowState
 
 _SENDABLE = (*SENDING, Action.DOUBLE)
-JOB_TASK = "portal.processes.jobs"  # of `tasks.JOBS`; tasks imports this module
-EXPIRES_SECONDS = 120
 
 
 def wake_after_commit(job: Job) -> None:
     """Enqueue the job's next step after the commit, when its data is visible."""
-    enqueue_after_commit(JOB_TASK, job.tenant_id, job.pk, expires=EXPIRES_SECONDS)
+    timer_registry.wake("jobs", job.tenant_id, job.pk)
 
 
 def mark_restored(found_at: datetime) -> int:

@@ -162,5 +162,5 @@ JOBS = Process(
     claim_values=lambda: {
         "due_at": Case(When(state__in=ALIVE, then=ClockTime() + _WAKE_AGAIN_AFTER), default=F("due_at"))
     },
-    expires=running.EXPIRES_SECONDS,
+    expires=120,
 )

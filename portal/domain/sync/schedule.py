@@ -22,7 +22,7 @@ from django.db.models.functions import Greatest
 
 from accessapi.errors import ServiceError
 from accessapi.operations import CallClass
-from portal.base.timers.celery_app import enqueue_after_commit
+from portal.base.timers import timer_registry
 from portal.base.timers.clock import ClockTime, database_now, growing_pause
 from portal.domain.budget import ledger
 from portal.domain.budget.priorities import MAX_SHARE_FOR_SYNC, MAX_SHARE_FOR_WATCHED, Priority
@@ -172,8 +172,6 @@ log = structlog.get_logger(__name__)
 
 # A task that no worker ran is started again after this time, so that work continues soon after a failure of the broker.
 WAKE_AGAIN = timedelta(seconds=20)
-EXPIRES_SECONDS = WAKE_AGAIN.total_seconds()
-_SYNC = "portal.processes.mirror"  # of `tasks.LISTS`, which imports this module
 # A second request within this time starts no reading, to save calls.
 FRESH_ENOUGH = timedelta(seconds=10)
 MAX_TENANTS = 1000
@@ -196,7 +194,7 @@ def schedule_all(tenant: Tenant) -> None:
     with tenant_scope(tenant):
         MirrorState.objects.bulk_create([MirrorState(kind=kind) for kind in MirrorKind], ignore_conflicts=True)
         MirrorState.objects.update(due_at=ClockTime(), woken_at=ClockTime(), error="", error_at=None, failures=0)
-    enqueue_after_commit(_SYNC, tenant.pk, expires=EXPIRES_SECONDS)
+    timer_registry.wake("mirror", tenant.pk)
 
 
 def request_reading(tenant: Tenant, kind: MirrorKind, *, by: Any) -> bool:
@@ -208,14 +206,14 @@ def request_reading(tenant: Tenant, kind: MirrorKind, *, by: Any) -> bool:
         asked = older.update(due_at=ClockTime(), woken_at=ClockTime(), **awaited)
     if asked:
         log.info("mirror_refresh_asked", tenant_id=tenant.pk, kind=str(kind), by=getattr(by, "pk", None))
-        enqueue_after_commit(_SYNC, tenant.pk, expires=EXPIRES_SECONDS)
+        timer_registry.wake("mirror", tenant.pk)
     return bool(asked)
 
 
 def request_more(tenant: Tenant, kind: MirrorKind) -> None:
     """Request a turn of a kind at once, or right after the one in progress, because there is more to read."""
     MirrorState.objects.filter(kind=kind).update(due_at=ClockTime(), woken_at=ClockTime(), awaited=True)
-    enqueue_after_commit(_SYNC, tenant.pk, expires=EXPIRES_SECONDS)
+    timer_registry.wake("mirror", tenant.pk)
 
 
 def request_reading_since(tenant: Tenant, kind: MirrorKind, since: datetime) -> datetime | None:
@@ -235,7 +233,7 @@ def request_reading_since(tenant: Tenant, kind: MirrorKind, since: datetime) -> 
             later = later.filter(awaited=False)
         if later.update(due_at=soonest, woken_at=None, awaited=True):
             log.info("mirror_reading_needed", tenant_id=tenant.pk, kind=str(kind))
-            enqueue_after_commit(_SYNC, tenant.pk, expires=EXPIRES_SECONDS)
+            timer_registry.wake("mirror", tenant.pk)
     return None
 
 

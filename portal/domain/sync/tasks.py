@@ -80,7 +80,7 @@ LISTS = Process(
     is_per_row=False,
     claim_values=lambda: {"woken_at": ClockTime()},
     batch_size=schedule.MAX_TENANTS * len(MirrorKind),
-    expires=schedule.EXPIRES_SECONDS,
+    expires=schedule.WAKE_AGAIN.total_seconds(),
 )
 
 
