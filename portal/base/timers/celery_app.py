@@ -224,7 +224,7 @@ def enqueue(
                 for ids in rows:
                     wake.apply_async(ids, producer=producer, **options)
     except (OperationalError, RedisError, OSError) as error:
-        log.warning("bell_not_heard", task=task, rows=len(rows), error=type(error).__name__)
+        log.warning("task_not_enqueued", task=task, rows=len(rows), error=type(error).__name__)
 
 
 def enqueue_after_commit(task: str, *ids: int, expires: float = EXPIRES_SECONDS) -> None:

@@ -121,7 +121,7 @@ def _store(place: DatabasePosition) -> None:
     try:
         _quick_client(settings.REDIS_URL).set(_key(place), place.wal_bytes)
     except (RedisError, OSError) as error:
-        log.warning("position_not_kept", error=type(error).__name__)
+        log.warning("database_position_not_stored", error=type(error).__name__)
 
 
 def _key(place: DatabasePosition) -> str:
