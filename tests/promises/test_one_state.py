@@ -9,6 +9,7 @@ import pytest
 
 from portal.domain.events import MirrorKind
 from portal.domain.intents.nonces import Nonce
+from portal.domain.places import door_states
 from portal.domain.places.models import PassController
 from portal.domain.sync import schedule
 from portal.domain.sync.models import MirrorState
@@ -40,6 +41,7 @@ def customer(house: House, stage: Stage, settings: Any) -> Customer:
     assert customer.settled(intent).state == "succeeded"
     with customer.scope():
         PassController.objects.exclude(device_id=customer.doors[0]).delete()
+        door_states.request_reading(customer.doors[0])  # its regular turn comes once a minute
     until(lambda: row_of(customer).status_as_of is not None, saying="the door is read")
     return customer
 
