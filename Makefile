@@ -10,7 +10,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 STACK := $(BIN)/python -m stack
 
-.PHONY: demo manage test promises durations contract soak contrary mutants check fix docs bench sandbox shell messages assets lock clean
+.PHONY: demo manage test journeys promises durations contract soak contrary mutants check fix docs bench sandbox shell messages assets lock clean
 .DEFAULT_GOAL := demo
 
 # The recipes run one program each, which make starts without a shell between: it notices when make ends.
@@ -24,6 +24,10 @@ manage: $(STAMP)
 test: $(STAMP)
 	@$(STACK) test --kind test -- $(ARGS)
 
+# The site as real processes and in a browser, and the launcher's programs.
+journeys: $(STAMP)
+	@$(STACK) test --kind journeys -- $(ARGS)
+
 # The attacks that kill and stop real processes, on two sets of them.
 promises: $(STAMP)
 	@$(STACK) test --kind promises -- $(ARGS)
@@ -31,6 +35,7 @@ promises: $(STAMP)
 # How long each file of tests takes, for the order in which they begin.
 durations: $(STAMP)
 	@$(STACK) test --kind test -- --keep-durations
+	@$(STACK) test --kind journeys -- --keep-durations
 	@$(STACK) test --kind promises -- --keep-durations
 
 # Does a service keep to the specification? make contract BASE_URL=... CREDENTIALS=file.toml [OPERATIONS=file.toml]

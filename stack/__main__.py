@@ -24,7 +24,10 @@ def main() -> int:
     command.add_argument("rest", nargs="*", metavar="-- COMMAND")
     command = commands.add_parser("test", help="run the tests with services of their own")
     command.add_argument(
-        "--kind", choices=KINDS, default="", help="those of `build test` or `build promises`, in parallel"
+        "--kind",
+        choices=KINDS,
+        default="",
+        help="those of `make test`, `make journeys` or `make promises`, in parallel",
     )
     command.add_argument("rest", nargs="*", metavar="-- ARGUMENTS OF PYTEST")
     command = commands.add_parser("assets", help="fetch the browser's files, compile the translations")

@@ -33,8 +33,12 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "project"))
 
 #: Attacks on a running site of real processes, which `make promises` runs. Those marked `quick` are part of `make
-#: test`.
+#: journeys`.
 ATTACKS = "tests/promises/"
+#: Other tests of `make journeys`: those with one of these fixtures (the running site, a browser), and those that start
+#: the launcher's and services' programs.
+JOURNEYS = frozenset({"_house", "open_tab"})
+PROGRAMS = ("tests/contract/", "tests/stack/")
 #: Folders whose tests share one running site; they begin first.
 LONG = ("tests/journey/", ATTACKS)
 #: Tests that examine the project's own modules.
@@ -179,6 +183,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
                 item.add_marker(pytest.mark.skip(reason="no Chromium was found"))
         if item.nodeid.startswith(ATTACKS) and not item.get_closest_marker("quick"):
             item.add_marker(pytest.mark.attack)
+        elif JOURNEYS & {*getattr(item, "fixturenames", ())} or item.nodeid.startswith(PROGRAMS):
+            item.add_marker(pytest.mark.journey)
     yield
     # The longest tests begin first, so that no process is left with one at the end.
     items.sort(key=lambda it: (not it.nodeid.startswith(LONG), -durations.of(it.nodeid.partition("::")[0]), it.path))

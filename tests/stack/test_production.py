@@ -1,7 +1,7 @@
 """README.md's section "Production", word by word: its statements, commands and server blocks.
 
 From an empty PostgreSQL server to the owner's first page through the real nginx and the real Caddy. It takes about 45
-seconds and runs in `make test`, because no other test would notice a broken command in the README.
+seconds and runs in `make journeys`, because no other test would notice a broken command in the README.
 """
 
 import time

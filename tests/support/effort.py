@@ -1,4 +1,4 @@
-"""How many cases tests try: `make test` stays under five minutes, `make soak` has no limit."""
+"""How many cases tests try: `make soak` has no limit, each other run stays under five minutes."""
 
 import os
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ def examples(thorough: int, *, quick: int = 0) -> int:
 
 
 def one_in(share: int, values: Iterable[Any]) -> list[Any]:
-    """Return values for `parametrize`: `make test` tries one in `share` of them, `make soak` the others."""
+    """Return values for `parametrize`: a quick run tries one in `share` of them, `make soak` the others."""
     return [
         value if not number % share else pytest.param(*_several(value), marks=pytest.mark.soak)
         for number, value in enumerate(values)
