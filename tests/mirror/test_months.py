@@ -37,7 +37,7 @@ def tenant(customer: MakeCustomer) -> Tenant:
 
 def test_a_record_lies_in_the_part_of_its_month_and_one_of_another_age_in_the_default_part(tenant: Tenant) -> None:
     early = timezone.now() - timedelta(days=150)
-    part = f"mirror_history_{partitions._month_name(partitions._month_start(early))}"
+    part = f"history_history_{partitions._month_name(partitions._month_start(early))}"
     with tenant_scope(tenant):
         insert_records([record("early", early), record("lost", datetime(1970, 1, 1, tzinfo=UTC))])
         with connection.cursor() as cursor:
@@ -52,7 +52,7 @@ def test_a_part_that_is_made_late_takes_over_what_the_default_part_had(tenant: T
         History.objects.create(history_id="early", at=at)
         partitions.create_partition(partitions._month_start(at))
         assert History.objects.get(history_id="early").at == at
-    assert f"mirror_history_{partitions._month_name(partitions._month_start(at))}" in parts()
+    assert f"history_history_{partitions._month_name(partitions._month_start(at))}" in parts()
 
 
 def test_months_that_are_not_kept_any_more_go_with_who_was_known_by_them_alone(tenant: Tenant) -> None:
@@ -67,7 +67,7 @@ def test_months_that_are_not_kept_any_more_go_with_who_was_known_by_them_alone(t
             Member(member_id=name, last_seen_at=at) for name, at in (("gone", old), ("still", kept))
         )
     dropped = partitions.drop_old_partitions()
-    assert f"mirror_history_{partitions._month_name(partitions._month_start(old))}" in dropped
+    assert f"history_history_{partitions._month_name(partitions._month_start(old))}" in dropped
     assert not set(dropped) & parts()
     with tenant_scope(tenant):
         assert [row.history_id for row in History.objects.all()] == ["kept"]

@@ -144,7 +144,7 @@ def test_a_missing_link_costs_as_much_as_a_working_one(place, guest):
     for address in (link.url, f"/g/{actions.create_token(place.tenant.pk).text}/", "/g/made-up/", f"/g/{'A' * 54}/"):
         with CaptureQueriesContext(connection) as queries:
             opened(address)
-        counts.append(len([each for each in queries if "guests_" in each["sql"] or "mirror_" in each["sql"]]))
+        counts.append(len([each for each in queries if "visits_" in each["sql"] or "people_" in each["sql"]]))
     assert len(set(counts)) == 1, counts
     assert counts[0] <= 4
 

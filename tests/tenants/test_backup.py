@@ -140,7 +140,7 @@ def test_what_was_left_out_is_named(here: Any, tmp_path: Path, option: str, said
 
 
 def test_a_part_of_the_log_that_was_left_out_is_missed(here: Any, tmp_path: Path) -> None:
-    month, at = timezone.now().strftime("mirror_history_%Y_%m"), timezone.now()
+    month, at = timezone.now().strftime("history_history_%Y_%m"), timezone.now()
     with tenant_scope(here.a):
         History.objects.bulk_create(record(number, at) for number in range(200))
     assert "history_history: 0 of 200 rows, of a." in problems(by_backup(tmp_path, f"--exclude-table={month}"))
@@ -195,9 +195,9 @@ def test_a_file_of_evidence_that_is_gone_or_cut_off_is_named(here: Any, tmp_path
 def test_what_is_restored_has_every_row_also_of_a_month_that_was_made_later(here: Any, tmp_path: Path) -> None:
     now = timezone.now()
     early = date(now.year - 1, now.month, 1)
-    part = f"mirror_history_{early:%Y_%m}"
+    part = f"history_history_{early:%Y_%m}"
     with as_owner() as owner:
-        owner.execute(f"DROP TABLE IF EXISTS {part}, mirror_historysearch_{early:%Y_%m}")
+        owner.execute(f"DROP TABLE IF EXISTS {part}, history_historysearch_{early:%Y_%m}")
     with tenant_scope(here.a):
         with connection.cursor() as cursor:
             cursor.execute("SELECT history_make_month(%s)", [early])

@@ -200,9 +200,9 @@ def test_the_owners_functions_take_months_and_nothing_else(here: Any) -> None:
 def test_a_month_is_made_for_the_owner_whatever_the_caller_put_in_its_way(here: Any) -> None:
     now = timezone.now()
     early = date(now.year - 1, now.month, 1)
-    part = f"mirror_history_{early:%Y_%m}"
+    part = f"history_history_{early:%Y_%m}"
     with as_owner() as owner, as_site() as site:
-        owner.execute(f"DROP TABLE IF EXISTS {part}, mirror_historysearch_{early:%Y_%m}")
+        owner.execute(f"DROP TABLE IF EXISTS {part}, history_historysearch_{early:%Y_%m}")
         for name in (part, "history_history", "history_history_default"):
             site.execute(f"CREATE TEMP TABLE {name} (at timestamptz)")
         site.execute("CREATE FUNCTION pg_temp.format(text, VARIADIC text[]) RETURNS text LANGUAGE sql AS $$SELECT ''$$")

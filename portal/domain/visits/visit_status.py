@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class VisitStatus(StrEnum):
     """The status of a visit, for the desk."""
 
-    REQUESTED = "asked"  # no guest yet: under way or uncertain
+    REQUESTED = "requested"  # no guest yet: under way or uncertain
     NOT_ISSUED = "not_issued"
     EXPECTED = "expected"
     HERE = "here"
