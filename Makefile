@@ -61,7 +61,7 @@ CONTRARY := tests/journey \
 		temporary_use.py viewing.py) \
 	$(addprefix tests/receptionist/test_,building.py codes.py expected.py issuing.py roll_call.py today_in_a_browser.py \
 		who_is_in.py) \
-	tests/hooks tests/imports/test_running.py tests/logs/test_exports.py tests/sandbox/test_webhooks.py
+	tests/webhooks tests/imports/test_running.py tests/history/test_exports.py tests/sandbox/test_webhooks.py
 contrary: export SERVICE = contrary
 contrary: $(STAMP)
 	@$(STACK) test -- -m "not soak" $(CONTRARY)

@@ -48,7 +48,7 @@ _HOUSE = "house"
 CONTRARY = (
     "tests/contract/test_another_service.py",
     "tests/contract/test_suite.py::test_the_sandbox_conforms_as_a_whole",
-    "tests/hooks/test_settings_another_service.py",
+    "tests/webhooks/test_settings_another_service.py",
 )
 _watched = [float("-inf")]
 

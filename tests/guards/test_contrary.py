@@ -21,7 +21,7 @@ THROUGH = {
     "groups": "tests/manager/test_groups.py",
     "guests": "tests/receptionist/test_issuing.py",
     "home": "tests/manager/test_home.py",
-    "webhooks": "tests/hooks",
+    "webhooks": "tests/webhooks",
     "imports": "tests/imports/test_running.py",
     "intercom": "tests/guard/test_intercom.py",
     "keys": "tests/guard/test_a_wrong_key.py",

@@ -45,7 +45,7 @@ GIVES = {
     "portal/changes/views.py": "by that writer",
     "portal/today/views.py": "by that writer",
     "portal/domain/jobs/views.py": "by that writer; templates hold nobody's data",
-    "portal/history/views.py": "tests/logs/test_exports.py",
+    "portal/history/views.py": "tests/history/test_exports.py",
     "portal/members/views.py": "a profile picture stands beside the name, which is not written down either",
     "portal/plans/views.py": "a floor plan shows nobody",
     "portal/rollcall/views.py": "a program",

@@ -1,6 +1,6 @@
 """A busy hour: the log is read first, and without a pause while calls are free. When it stops, pages show that.
 
-These are real processes in real time. tests/hooks/test_busy_hour.py plays 40 minutes with moved clocks.
+These are real processes in real time. tests/webhooks/test_busy_hour.py plays 40 minutes with moved clocks.
 """
 
 import time

@@ -11,8 +11,8 @@ from portal.domain.sync import schedule, tasks
 from portal.domain.sync.models import MirrorState
 from tenants.models import Connection, ServiceEnvironment, Tenant
 from tenants.scope import tenant_scope
-from tests.mirror.service import Service, serving
 from tests.support.sandbox import Sandbox, SandboxTenant
+from tests.sync.service import Service, serving
 
 
 @dataclass
@@ -87,7 +87,7 @@ def customer(db: None, sandbox: Sandbox) -> MakeCustomer:
 @pytest.fixture
 def told(customer: MakeCustomer) -> Iterator[tuple[Any, Service, Customer]]:
     """Return a tenant whose service has a test log, read once."""
-    from tests.mirror.paged_log import Log
+    from tests.sync.paged_log import Log
 
     log = Log()
     with serving(log) as service:

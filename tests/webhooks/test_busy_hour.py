@@ -16,11 +16,11 @@ from portal.domain.history.models import History
 from portal.domain.sync import schedule, tasks
 from portal.domain.sync.models import MirrorState
 from tenants.scope import tenant_scope
-from tests.hooks.test_hints import look, state, work
 from tests.support.call_budgets import spend
 from tests.support.clocks import moved_clock
 from tests.support.effort import SOAK
 from tests.support.hooks import notification
+from tests.webhooks.test_hints import look, state, work
 
 GENERAL, LOG = 720, 23
 #: API calls for lists and rights, and those that jobs have used.

@@ -12,10 +12,10 @@ from portal.domain.events import MirrorKind
 from portal.domain.places.queries import load_holidays, load_tenant_record
 from portal.webhooks.service_settings import ServiceSettings, categories_of
 from tenants.scope import tenant_scope
-from tests.mirror.conftest import MakeCustomer
-from tests.mirror.service import serving
 from tests.support.extremes import SOME
 from tests.support.places import signed_in, staff_of
+from tests.sync.conftest import MakeCustomer
+from tests.sync.service import serving
 
 
 def test_holidays_come_from_the_tenants_record(customer: MakeCustomer) -> None:

@@ -13,11 +13,11 @@ from portal.webhooks import health
 from portal.webhooks.models import Webhook
 from portal.webhooks.panel import status_of
 from tenants.scope import tenant_scope
-from tests.hooks.test_hints import force, look, state
 from tests.support.doors import hear
 from tests.support.hooks import Hook, notification
 from tests.support.log import happened, record
 from tests.support.places import Place
+from tests.webhooks.test_hints import force, look, state
 
 W = Webhook.Working
 LOG = 23

@@ -13,8 +13,8 @@ from portal.domain.notifications import account_mails
 from portal.webhooks.models import Webhook, digest_token
 from portal.webhooks.receiving import FRESH_SECONDS
 from tenants.models import AuditEntry
-from tests.hooks.panel import Panel, text_of
 from tests.support.desk import fields_of
+from tests.webhooks.panel import Panel, text_of
 
 UPDATE = 2
 

@@ -17,8 +17,8 @@ from portal.webhooks.message_queue import ReceivedMessage
 from portal.webhooks.models import Notification, digest_token
 from portal.webhooks.receiving import MAX_SIGNATURES
 from tenants.scope import tenant_scope
-from tests.hooks.conftest import Post
 from tests.support.hooks import Hook, as_bytes, notification, sign
+from tests.webhooks.conftest import Post
 
 
 def stored(hook: Hook) -> list[Notification]:

@@ -4,7 +4,7 @@ import pytest
 
 from portal.webhooks.models import Webhook
 from tenants.models import SupportSession
-from tests.hooks.panel import Panel, text_of
+from tests.webhooks.panel import Panel, text_of
 
 ACTS = ("on/", "off/", "categories/", "secret/", "address/", "test/", "reveal/")
 

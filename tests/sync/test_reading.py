@@ -20,10 +20,10 @@ from portal.domain.places.models import KeyBox, PassController
 from portal.domain.sync import freshness, local_writes, single_reads
 from portal.domain.sync.models import MirrorState, SharedReading
 from tenants.scope import tenant_scope
-from tests.mirror.conftest import Customer, MakeCustomer
-from tests.mirror.service import serving
 from tests.support.call_budgets import an_hour_of
 from tests.support.waiting import until
+from tests.sync.conftest import Customer, MakeCustomer
+from tests.sync.service import serving
 
 
 def read(here: Customer, member_id: str) -> Any:

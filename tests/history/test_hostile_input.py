@@ -11,7 +11,7 @@ from portal.domain.people.models import Member
 from portal.domain.places.models import PassController
 from portal.history.models import SavedSearch
 from tenants.scope import tenant_scope
-from tests.logs.test_exports import asked
+from tests.history.test_exports import asked
 from tests.support.extremes import NASTY
 from tests.support.log import area, happened, loaded, record
 from tests.support.members import said

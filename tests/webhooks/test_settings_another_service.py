@@ -6,11 +6,11 @@ from django.conf import settings as site
 from portal.domain.intents.models import State
 from portal.webhooks.models import Notification
 from tenants.scope import tenant_scope
-from tests.hooks.panel import Panel
 from tests.support.doors import moved, real_doors
 from tests.support.hooks import Hook
 from tests.support.places import make_place, place_elsewhere
 from tests.support.second_service import Elsewhere
+from tests.webhooks.panel import Panel
 
 
 def test_another_method_path_and_other_categories_need_the_overrides_file_alone(contrary, db):
