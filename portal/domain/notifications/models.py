@@ -5,7 +5,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
-from django.utils.translation import gettext, pgettext_lazy
+from django.utils.translation import pgettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from portal.domain.alerts.models import Severity
@@ -129,7 +129,7 @@ class OutgoingMessage(TenantModel):
     @property
     def state_text(self) -> str:
         """Return the state in words."""
-        return gettext("Not sent: no permission") if self.answer == NO_PERMISSION else str(self.get_state_display())
+        return pgettext("message", "Not sent: no permission") if self.answer == NO_PERMISSION else str(self.get_state_display())
 
     @property
     def detail(self) -> str:
