@@ -80,7 +80,7 @@ def happened(request: TenantRequest) -> HttpResponse:
     here = RecentRecords(request, about, [value for value in request.GET.getlist(about) if "\x00" not in value][:200])
     if live_updates.is_up_to_date(request, here.version):
         return live_updates.unchanged_response()
-    return render(request, "log/happened.html", {"here": here})
+    return render(request, "log/happened.html", {"recent": here})
 
 
 @tenant_view(Permission.LOGS_TODAY)

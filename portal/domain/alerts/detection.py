@@ -96,8 +96,8 @@ def _continue_alert(rule: EffectiveRule, seen: Observation) -> Alert | None:
     row = Alert.objects.filter(kind=rule.kind.name, subject=seen.subject).order_by("-pk").first()
     if row is None or (row.ended_at is not None and not _should_reopen(row, seen.at, rule.repeat_interval)):
         return None
-    told_first = row.ended_at is None and bool(seen.records) and not row.records.exists()
-    row.times += 0 if told_first else 1
+    is_first_record = row.ended_at is None and bool(seen.records) and not row.records.exists()
+    row.times += 0 if is_first_record else 1
     row.began_at, row.last_at = min(row.began_at, seen.at), max(row.last_at, seen.at)
     row.ended_at, row.facts = None, dict(seen.facts)
     row.save(update_fields=["times", "began_at", "last_at", "ended_at", "facts"])

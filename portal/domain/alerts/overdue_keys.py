@@ -64,14 +64,14 @@ def keys_with_state(*, by_log: bool) -> QuerySet[Key]:
     """
     state, since = state_columns(by_log=by_log)
     late = Q(**{state: KeyState.OUT, f"{since}__lte": overdue_at()})
-    told = {
+    annotations = {
         "shown": F(state),
         "late": ExpressionWrapper(late, output_field=BooleanField()),
         "who": F("holder_id") if by_log else Value("", output_field=TextField()),
         "odd": F("differs") if by_log else Value(False, output_field=BooleanField()),
         "line": KeyTextTransform("cloud_com_status", "key_box__status"),
     }
-    rows = Key.objects.select_related("key_box").defer(*_HEAVY).annotate(**told)
+    rows = Key.objects.select_related("key_box").defer(*_HEAVY).annotate(**annotations)
     first = Coalesce(Cast(since, CharField()), Value(""))
     rank = Case(
         When(Q(odd=True) | FAULTY, then=Value("1")),
@@ -101,9 +101,9 @@ def state_of(key: Key, states: States) -> Chip:
 
     The state is unknown if nothing is known about the key.
     """
-    told = vars(key)
-    state, wrong = KeyState(told["shown"]), join_values(_problems(key, states))
-    if told["late"]:
+    values = vars(key)
+    state, wrong = KeyState(values["shown"]), join_values(_problems(key, states))
+    if values["late"]:
         return Chip("key_overdue", problem=wrong)
     if state:
         return Chip(state.chip, problem=wrong)

@@ -53,11 +53,11 @@ class Hours:
 
     def includes(self, at: datetime) -> bool:
         """Return True if a moment is within these hours. Hours after midnight belong to the day on which they began."""
-        there = local(at)
-        day, clock = there.weekday(), there.time()
+        local_time = local(at)
+        day, clock = local_time.weekday(), local_time.time()
         if self.begin < self.end:
             return day in self.days and self.begin <= clock < self.end
-        yesterday = (there - timedelta(days=1)).weekday()
+        yesterday = (local_time - timedelta(days=1)).weekday()
         return (day in self.days and clock >= self.begin) or (yesterday in self.days and clock < self.end)
 
 

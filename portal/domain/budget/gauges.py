@@ -158,35 +158,35 @@ class RateReport:
     refused: bool = False
 
 
-def apply_report(reading: GaugeReading, taken: CountedCall, said: RateReport) -> int | None:
+def apply_report(reading: GaugeReading, taken: CountedCall, report: RateReport) -> int | None:
     """Apply the headers to the gauge. The caller locks its row and saves it.
 
     Return the number of our counted calls if the service's count restarted.
     """
     gauge = reading.gauge
-    ends = _reset_time(reading, said)
+    ends = _reset_time(reading, report)
     newer = taken.number > gauge.answered
-    if said.refused:
+    if report.refused:
         gauge.refused += 1
-        if said.remaining:
+        if report.remaining:
             gauge.doubted_until = reading.now + timedelta(seconds=reading.window)
-        said = RateReport(said.limit, 0, said.reset, refused=True)
-    if newer and said.limit:
-        _update_limit(reading, taken, said)
-    used = _reported_used(reading, said)
+        report = RateReport(report.limit, 0, report.reset, refused=True)
+    if newer and report.limit:
+        _update_limit(reading, taken, report)
+    used = _reported_used(reading, report)
     anew = None
     if newer and used is not None:
         anew = _calls_after_restart(reading, taken, used)
         _update_usage(reading, taken, used, ends, anew)
-    _update_block(reading, taken, said, ends)
+    _update_block(reading, taken, report, ends)
     return anew
 
 
-def _reset_time(reading: GaugeReading, said: RateReport) -> datetime | None:
+def _reset_time(reading: GaugeReading, report: RateReport) -> datetime | None:
     """Return the answer's reset time, at most a window away."""
-    if not said.reset or said.reset < 0:
+    if not report.reset or report.reset < 0:
         return None
-    return reading.now + timedelta(seconds=min(said.reset, reading.window))
+    return reading.now + timedelta(seconds=min(report.reset, reading.window))
 
 
 def _is_plausible(reading: GaugeReading, taken: CountedCall, used: int) -> bool:
@@ -194,22 +194,22 @@ def _is_plausible(reading: GaugeReading, taken: CountedCall, used: int) -> bool:
     return used >= 1 and taken.counted <= 2 * used and not (doubted is not None and doubted > reading.now)
 
 
-def _update_limit(reading: GaugeReading, taken: CountedCall, said: RateReport) -> None:
+def _update_limit(reading: GaugeReading, taken: CountedCall, report: RateReport) -> None:
     """Update the limit from the headers. One above the configured limit must come from a service that counts calls."""
-    gauge, limit = reading.gauge, said.limit or 0
+    gauge, limit = reading.gauge, report.limit or 0
     if limit <= reading.configured_limit:
         gauge.limit_seen = limit if limit > 0 else gauge.limit_seen
-    elif said.remaining is not None and _is_plausible(reading, taken, limit - said.remaining):
+    elif report.remaining is not None and _is_plausible(reading, taken, limit - report.remaining):
         gauge.limit_seen = min(limit, 10**9)
     elif reading.limit > reading.configured_limit:
         gauge.limit_seen = None
 
 
-def _reported_used(reading: GaugeReading, said: RateReport) -> int | None:
+def _reported_used(reading: GaugeReading, report: RateReport) -> int | None:
     """Return how many calls the service has counted; None if it does not report it, or reports something impossible."""
-    if said.remaining is None:
+    if report.remaining is None:
         return None
-    used = (said.limit or reading.limit) - said.remaining
+    used = (report.limit or reading.limit) - report.remaining
     return used if used >= 1 else None
 
 
@@ -236,11 +236,11 @@ def _update_usage(
         gauge.reset_at = ends
 
 
-def _update_block(reading: GaugeReading, taken: CountedCall, said: RateReport, ends: datetime | None) -> None:
+def _update_block(reading: GaugeReading, taken: CountedCall, report: RateReport, ends: datetime | None) -> None:
     """Block calls until the reported reset, or for a minute if there is none and the count does not contradict."""
     gauge = reading.gauge
-    told = said.refused or (said.remaining == 0 and (ends is not None or gauge.others > 0))
-    if told:
+    is_exhausted = report.refused or (report.remaining == 0 and (ends is not None or gauge.others > 0))
+    if is_exhausted:
         until = ends or reading.now + DEFAULT_BLOCK
         late = gauge.limited_at is not None and taken.number <= gauge.limited_at
         if late and gauge.blocked_until is not None and gauge.blocked_until >= until:

@@ -153,8 +153,8 @@ def read_gauges(connection: Connection, found: Iterable[Gauge] | None = None) ->
 
 def _last_limit(connection: Connection, call_class: CallClass) -> int | None:
     """Return the limit that the service reported last. A new token has a new hour with the same limit."""
-    said = Gauge.objects.filter(connection=connection, call_class=str(call_class), limit_seen__isnull=False)
-    return said.order_by("-generation").values_list("limit_seen", flat=True).first()
+    gauges = Gauge.objects.filter(connection=connection, call_class=str(call_class), limit_seen__isnull=False)
+    return gauges.order_by("-generation").values_list("limit_seen", flat=True).first()
 
 
 def _first_counting_step(connection: Connection, now: datetime) -> int:

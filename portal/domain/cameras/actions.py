@@ -53,9 +53,9 @@ def add(*, cameras: Sequence[tuple[str, str]], by: Requester, connection: Connec
 def ids_in_log() -> list[str]:
     """Return the identifiers of cameras in the newest log records that are not in the list yet."""
     newest = History.objects.order_by("-at", "-pk").values_list("extra", flat=True)[:_RECORDS]
-    told = dict.fromkeys(str(extra["camera_id"]) for extra in newest if extra.get("camera_id"))
-    known = set(Camera.objects.filter(camera_id__in=told).values_list("camera_id", flat=True))
-    return [camera_id for camera_id in told if camera_id not in known][:MAX_AT_ONCE]
+    logged = dict.fromkeys(str(extra["camera_id"]) for extra in newest if extra.get("camera_id"))
+    known = set(Camera.objects.filter(camera_id__in=logged).values_list("camera_id", flat=True))
+    return [camera_id for camera_id in logged if camera_id not in known][:MAX_AT_ONCE]
 
 
 def _read_status(connection: Connection, camera_id: str) -> Any:
@@ -97,8 +97,8 @@ def _audit_values(camera: Camera) -> dict[str, Any]:
     return {"name": camera.name, "doors": camera.doors, "areas": camera.areas, "is_intercom": camera.is_intercom}
 
 
-def _audit(camera: Camera, by: Requester, action: str, **told: Any) -> None:
+def _audit(camera: Camera, by: Requester, action: str, **details: Any) -> None:
     target = f"camera:{camera.camera_id}"
     audit.record(
-        **by.audit_author, action=action, target=target, summary=coded_sentence(action, camera=str(camera)), **told
+        **by.audit_author, action=action, target=target, summary=coded_sentence(action, camera=str(camera)), **details
     )

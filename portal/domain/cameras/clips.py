@@ -142,12 +142,12 @@ def _save_answer(connection: Connection, clip: Clip, priority: Priority) -> None
     except ServiceError as error:
         _schedule_retry(clip, error)
         return
-    told = HistoryVideo.model_validate(data)
-    clip.camera_name = told.camera_name or ""
-    if not told.video_url or not pictures.is_media_address(current_tenant().environment, told.video_url):
-        clip.state, clip.trouble = Clip.State.FAILED, "other_host" if told.video_url else "none"
+    video = HistoryVideo.model_validate(data)
+    clip.camera_name = video.camera_name or ""
+    if not video.video_url or not pictures.is_media_address(current_tenant().environment, video.video_url):
+        clip.state, clip.trouble = Clip.State.FAILED, "other_host" if video.video_url else "none"
         return
-    clip.state, clip.address, clip.answered_at, clip.trouble = Clip.State.READY, told.video_url, database_now(), ""
+    clip.state, clip.address, clip.answered_at, clip.trouble = Clip.State.READY, video.video_url, database_now(), ""
 
 
 def _save_refusal(clip: Clip, refusal: Rejected) -> None:

@@ -144,10 +144,10 @@ def pictures_of(intent: Intent) -> list[CommandPictures]:
     for each in moments:
         mine = [row for row in rows if row.at == each.at]
         wrong = each.trouble or next((row.trouble for row in mine if not row.mark), "")
-        there = [row for row in mine if row.mark]
-        over = not there and not wrong and each.at < database_now() - pictures.MOMENTS_RETENTION
+        stored = [row for row in mine if row.mark]
+        over = not stored and not wrong and each.at < database_now() - pictures.MOMENTS_RETENTION
         cameras = list(_cameras(each.device_id)) if over else []
-        shown.append(CommandPictures(each, pictures.trouble_text(wrong), there, cameras))
+        shown.append(CommandPictures(each, pictures.trouble_text(wrong), stored, cameras))
     return shown
 
 

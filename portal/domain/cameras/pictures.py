@@ -109,9 +109,9 @@ def read(connection: Connection, cameras: Sequence[Camera], priority: Priority, 
     query = {"cameras_list": ids} | ({"datetime": at} if at else {})
     requested_at = database_now()
     data, _first = call_shared(connection, "camera_snapshots", {}, priority, query=query)
-    told = {each.camera_id: each.snapshot for each in map(Snapshot.model_validate, _listed(data))}
+    snapshots = {each.camera_id: each.snapshot for each in map(Snapshot.model_validate, _listed(data))}
     for camera in cameras:
-        _save(camera, told.get(camera.camera_id), at, requested_at)
+        _save(camera, snapshots.get(camera.camera_id), at, requested_at)
 
 
 def save_trouble(cameras: Iterable[Camera], error: ServiceError, at: datetime | None = None) -> None:
@@ -126,32 +126,39 @@ def _listed(data: dict[str, object]) -> list[object]:
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
 
-def _save(camera: Camera, said: str | None, at: datetime | None, requested_at: datetime) -> None:
+def _save(camera: Camera, snapshot: str | None, at: datetime | None, requested_at: datetime) -> None:
     try:
-        content = _content(said)
+        content = _content(snapshot)
     except NotFetched as why:
         _update(camera, at, {"trouble": str(why), "requested_at": requested_at})
         return
-    told = {"content": content, "mark": mark_of(content), "taken_at": at or requested_at, "requested_at": requested_at}
-    _update(camera, at, told | {"trouble": ""})
+    values = {
+        "content": content,
+        "mark": mark_of(content),
+        "taken_at": at or requested_at,
+        "requested_at": requested_at,
+    }
+    _update(camera, at, values | {"trouble": ""})
 
 
-def _update(camera: Camera, at: datetime | None, told: dict[str, object]) -> None:
-    Picture.objects.update_or_create(camera=camera, at=at, defaults=told)
+def _update(camera: Camera, at: datetime | None, values: dict[str, object]) -> None:
+    Picture.objects.update_or_create(camera=camera, at=at, defaults=values)
 
 
-def _content(said: str | None) -> bytes:
+def _content(snapshot: str | None) -> bytes:
     """Return the bytes of a picture from the service's value: an address, or base64 (see the environment's shapes)."""
-    if not said:
+    if not snapshot:
         raise NotFetched("none")
     environment = current_tenant().environment
     if environment.catalogue.shapes.snapshot == "base64":
         try:
-            content = base64.b64decode(said.partition(",")[2] if said.startswith("data:") else said, validate=True)
+            content = base64.b64decode(
+                snapshot.partition(",")[2] if snapshot.startswith("data:") else snapshot, validate=True
+            )
         except (binascii.Error, ValueError):
             raise NotFetched("not_shown") from None
     else:
-        content = fetch_media(environment, said, PICTURE_MAX)
+        content = fetch_media(environment, snapshot, PICTURE_MAX)
     if not content_type_of(content):
         raise NotFetched("not_shown")
     return content
@@ -194,28 +201,28 @@ def read_status(connection: Connection, camera: Camera, priority: Priority) -> N
     try:
         save_status(camera, request_status(connection, camera.camera_id, priority))
     except NotFound:
-        told = {
+        values = {
             "is_missing": True,
             "is_suspect": False,
             "is_connected": None,
             "is_streaming": None,
             "status_at": database_now(),
         }
-        _update_status(camera, told)
+        _update_status(camera, values)
 
 
 def save_status(camera: Camera, status: CameraStatus) -> None:
     """Save a status that was just loaded from the service."""
-    told = {
+    values = {
         "is_connected": status.is_connected,
         "is_streaming": status.is_streaming,
         "is_missing": False,
         "is_suspect": False,
     }
-    _update_status(camera, told | {"status_at": database_now()})
+    _update_status(camera, values | {"status_at": database_now()})
 
 
-def _update_status(camera: Camera, told: Mapping[str, object]) -> None:
-    for name, value in told.items():
+def _update_status(camera: Camera, values: Mapping[str, object]) -> None:
+    for name, value in values.items():
         setattr(camera, name, value)
-    camera.save(update_fields=list(told))
+    camera.save(update_fields=list(values))

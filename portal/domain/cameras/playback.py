@@ -124,11 +124,11 @@ def _address(
     ]:
         if known.address:
             return known.address, known.expires_at
-    asked = {"since": since, "until": until} if since else {}
+    query = {"since": since, "until": until} if since else {}
 
     def ask(line: Connection) -> StreamingSession:
         path = {"camera_id": camera.camera_id}
-        answer = client(line, Priority.PEOPLE).call("camera_streaming", path=path, query=asked)
+        answer = client(line, Priority.PEOPLE).call("camera_streaming", path=path, query=query)
         return StreamingSession.model_validate(answer.data)
 
     try:
@@ -197,9 +197,9 @@ def continue_viewing(request: TenantRequest, camera: Camera, pk: int, area: str)
         viewing = play_live(current_connection(), camera, by=Requester.from_request(request))
     except VideoUnavailable as why:
         return JsonResponse({"why": str(why)}, status=409)
-    there = [request.tenant.slug, camera.camera_id, viewing.pk]
-    told = {"go_on": reverse(f"{area}:go_on", args=there), "stop": reverse(f"{area}:stop", args=there)}
-    return JsonResponse(told | {"seconds": seconds_left(viewing), "address": viewing.address})
+    arguments = [request.tenant.slug, camera.camera_id, viewing.pk]
+    addresses = {"go_on": reverse(f"{area}:go_on", args=arguments), "stop": reverse(f"{area}:stop", args=arguments)}
+    return JsonResponse(addresses | {"seconds": seconds_left(viewing), "address": viewing.address})
 
 
 def validate_moment(at: datetime) -> datetime:

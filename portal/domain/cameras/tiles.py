@@ -128,10 +128,10 @@ def tiles_at_door(request: TenantRequest, device_id: str) -> list[Tile]:
 
 def version_of(tiles: Sequence[Tile]) -> str:
     """Return the version of what tiles show."""
-    told = [
+    contents = [
         (each.camera.pk, each.picture_url, each.problem, each.chip, each.is_old, str(each.camera)) for each in tiles
     ]
-    return live_updates.version_of(told)
+    return live_updates.version_of(contents)
 
 
 _ONCE_IN = timedelta(hours=1)

@@ -12,7 +12,7 @@ from django.db.models import OuterRef, QuerySet, Subquery, Sum, Value
 from django.db.models.functions import Coalesce
 
 from accessapi.errors import ServiceError
-from accessapi.resources.cameras import CameraUsage as Told
+from accessapi.resources.cameras import CameraUsage as ServiceUsage
 from portal.base.timers.clock import database_now
 from portal.domain.budget.priorities import Priority
 from portal.domain.cameras.models import CameraUsage, Clip, Viewing
@@ -134,17 +134,17 @@ def refresh_if_old(connection: Connection, priority: Priority) -> None:
     if row is not None and row.read_at is not None and row.read_at > database_now() - _FRESH_FOR:
         return
     requested_at = database_now()
-    told = Told.model_validate(call_shared(connection, "camera_usage", {}, priority)[0])
-    said = {
-        "since": told.since,
-        "until": told.until,
-        "streaming_total": told.tenant_streaming_total,
-        "streaming_limit": told.tenant_streaming_limit,
-        "download_total": told.tenant_download_total,
-        "download_limit": told.tenant_download_limit,
+    usage = ServiceUsage.model_validate(call_shared(connection, "camera_usage", {}, priority)[0])
+    values = {
+        "since": usage.since,
+        "until": usage.until,
+        "streaming_total": usage.tenant_streaming_total,
+        "streaming_limit": usage.tenant_streaming_limit,
+        "download_total": usage.tenant_download_total,
+        "download_limit": usage.tenant_download_limit,
         "read_at": requested_at,
     }
-    CameraUsage.objects.update_or_create(tenant=current_tenant(), defaults=said)
+    CameraUsage.objects.update_or_create(tenant=current_tenant(), defaults=values)
 
 
 def refreshed_usage(connection: Connection) -> Usage:

@@ -84,9 +84,9 @@ class Coverage:
     @property
     def version(self) -> tuple[object, ...]:
         """Return a value that changes when a page that shows the coverage must be drawn again."""
-        told = (self.known_from and self.known_from.date(), self.through, self.failing_since, self.error)
+        parts = (self.known_from and self.known_from.date(), self.through, self.failing_since, self.error)
         next_at = self.next_at if self.error else None
-        return (*told, next_at, len(self.read_days), len(self.waiting_days), len(self.refused_days), len(self.outages))
+        return (*parts, next_at, len(self.read_days), len(self.waiting_days), len(self.refused_days), len(self.outages))
 
     def gaps(self, since: datetime, until: datetime) -> list[Gap]:
         """Return the gaps and the service's outages within a time, the newest first."""
@@ -113,16 +113,16 @@ class Coverage:
         begun: Gap | None = None
         while start_of_day(day) < until:
             why, reason = self._gap_kind_of_day(day)
-            here = (
+            gap = (
                 Gap(why, max(since, start_of_day(day)), min(until, start_of_day(day + _DAY)), reason=reason)
                 if why
                 else None
             )
-            if begun and here and (begun.kind, begun.reason) == (here.kind, here.reason):
-                begun = Gap(begun.kind, begun.since, here.until, reason=reason)
+            if begun and gap and (begun.kind, begun.reason) == (gap.kind, gap.reason):
+                begun = Gap(begun.kind, begun.since, gap.until, reason=reason)
             else:
                 yield from [begun] if begun else []
-                begun = here
+                begun = gap
             day += _DAY
         yield from [begun] if begun else []
 

@@ -159,9 +159,9 @@ def device_kinds_of(request: TenantRequest) -> dict[str, str]:
 
 def _people(request: TenantRequest) -> list[Choice]:
     """Return the people in the URL, with their names. Names are loaded only if there are any."""
-    asked = _chosen(request, "person")
-    known = visibility.names_by_id(request.access, asked) if asked else {}
-    return [(value, known.get(value) or value) for value in asked]
+    chosen = _chosen(request, "person")
+    known = visibility.names_by_id(request.access, chosen) if chosen else {}
+    return [(value, known.get(value) or value) for value in chosen]
 
 
 def _people_search_url(request: TenantRequest) -> str:
@@ -289,15 +289,15 @@ def labels(request: TenantRequest, queries: Iterable[QueryDict]) -> Labels:
 
 def describe(request: TenantRequest, query: QueryDict, known: Labels | None = None) -> list[str]:
     """Return the filters of a URL in words, for files and saved searches. `known` are labels for several URLs."""
-    said = []
+    descriptions = []
     for each in FILTERS:
         values = [value for value in query.getlist(each.name)[:_MOST] if value]
         if values:
             called = known[each.name] if known else _labels_of(each, request)
-            said.append(f"{each.label}: {', '.join(str(called.get(value, value)) for value in values)}")
+            descriptions.append(f"{each.label}: {', '.join(str(called.get(value, value)) for value in values)}")
     if text := query.get("q", "").strip():
-        said.append(_("Search: %(text)s") % {"text": text})
-    return said
+        descriptions.append(_("Search: %(text)s") % {"text": text})
+    return descriptions
 
 
 def _valid_values(each: Filter, query: QueryDict) -> list[str]:

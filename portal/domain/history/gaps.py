@@ -45,10 +45,10 @@ def gap_notices(known: Coverage, since: datetime | None, until: datetime | None)
         return []
     end = until or timezone.now()
     begin = since or max(known.known_from or end, timezone.now() - timedelta(days=30))
-    told = [line for gap in known.gaps(begin, end) if (line := _notice_of(gap, known, bounded=until is not None))]
+    notices = [line for gap in known.gaps(begin, end) if (line := _notice_of(gap, known, bounded=until is not None))]
     if since is None and known.known_from is not None:
-        told += _older_days(known)
-    return told
+        notices += _older_days(known)
+    return notices
 
 
 def _notice_of(gap: Gap, known: Coverage, *, bounded: bool) -> GapNotice | None:
@@ -90,11 +90,11 @@ def paused_text(log: KindFreshness, *, is_brief: bool = False) -> str:
 
 def _paused_sentences(since: datetime | None, error: str, next_at: datetime | None, *, is_brief: bool = False) -> str:
     """Return since when and why the log is not updated, and the time of the next try."""
-    said = [_("Not updated since %(time)s.") % {"time": _time_text(since)} if since else ""]
-    said += [] if is_brief else [failure_reasons.sentence_of(error, MirrorKind.HISTORIES)]
+    sentences = [_("Not updated since %(time)s.") % {"time": _time_text(since)} if since else ""]
+    sentences += [] if is_brief else [failure_reasons.sentence_of(error, MirrorKind.HISTORIES)]
     if next_at is not None and not failure_reasons.is_permanent(error):
-        said.append(_("Next try at %(time)s.") % {"time": _time_text(next_at)})
-    return join_sentences(said)
+        sentences.append(_("Next try at %(time)s.") % {"time": _time_text(next_at)})
+    return join_sentences(sentences)
 
 
 def _older_days(known: Coverage) -> Iterator[GapNotice]:
@@ -110,6 +110,6 @@ def _older_days(known: Coverage) -> Iterator[GapNotice]:
 
 
 def _time_text(at: datetime, *, dated: bool = False) -> str:
-    there = local(at)
-    same = there.date() == local(timezone.now()).date() and not dated
-    return f"{there:%H:%M}" if same else f"{there:%Y-%m-%d %H:%M}"
+    local_time = local(at)
+    same = local_time.date() == local(timezone.now()).date() and not dated
+    return f"{local_time:%H:%M}" if same else f"{local_time:%Y-%m-%d %H:%M}"

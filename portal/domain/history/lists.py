@@ -209,8 +209,8 @@ class ActivityLogTable(Table):
         chosen = [
             (each.label, [str(one.label) for one in each.options if one.is_chosen]) for each in self.bound_filters
         ]
-        said = [f"{label}: {', '.join(values)}" for label, values in chosen if values]
-        return [*said, *filter(None, [self.search_text and _("Search: %(text)s") % {"text": self.search_text}])]
+        descriptions = [f"{label}: {', '.join(values)}" for label, values in chosen if values]
+        return [*descriptions, *filter(None, [self.search_text and _("Search: %(text)s") % {"text": self.search_text}])]
 
     @property
     def is_live_update(self) -> bool:
@@ -291,9 +291,9 @@ class RecentRecords:
     def records(self) -> list[History]:
         if not self.may_view:
             return []
-        asked = QueryDict(mutable=True)
-        asked.setlist(self.subject, list(self.values))
-        found = filters.apply_filters(visibility.visible_search_rows(self.request.access), asked)
+        query = QueryDict(mutable=True)
+        query.setlist(self.subject, list(self.values))
+        found = filters.apply_filters(visibility.visible_search_rows(self.request.access), query)
         return search.load_records(found.only("id", "at")[: MAX_RECORDS + 1])
 
     @cached_property
@@ -315,8 +315,8 @@ class RecentRecords:
     def version(self) -> str:
         newest = self.records[0].pk if self.records else 0
         known = self.log_freshness
-        told = (known.as_of, known.known_from, known.error, known.next_at if known.error else None)
-        return live_updates.version_of(newest, visibility.visible_since(self.request.access), *told)
+        parts = (known.as_of, known.known_from, known.error, known.next_at if known.error else None)
+        return live_updates.version_of(newest, visibility.visible_since(self.request.access), *parts)
 
     @property
     def _query(self) -> str:

@@ -78,9 +78,9 @@ class LogSpan:
 
     def query(self) -> dict[str, Any]:
         """Return the query for the next page; only the cursor differs between pages."""
-        asked = {"limit": PAGE_MAX, "sort": "asc", "since": self.since}
-        asked |= {name: value for name, value in (("until", self.until), ("fields", self.fields)) if value}
-        return asked | ({"last_evaluated_key": self.cursor} if self.cursor else {})
+        query = {"limit": PAGE_MAX, "sort": "asc", "since": self.since}
+        query |= {name: value for name, value in (("until", self.until), ("fields", self.fields)) if value}
+        return query | ({"last_evaluated_key": self.cursor} if self.cursor else {})
 
 
 def advance(connection: Connection, lease: MirrorLease) -> None:
@@ -116,13 +116,13 @@ class _Turn:
     def read_new(self) -> None:
         """Read new records. The first call of a turn is always made, further ones while calls are free."""
         self.reading = "now"
-        told = coverage.waiting_late_spans()
-        span = self._saved_span("now") or LogSpan(_text(self._start_of_new(told)))
+        late_spans = coverage.waiting_late_spans()
+        span = self._saved_span("now") or LogSpan(_text(self._start_of_new(late_spans)))
         self.is_caught_up = self._read_span(span, SLICE_PAGES)
         if not self.is_caught_up:
             return
         since = datetime.fromisoformat(span.since)
-        if with_it := [each for each in told if each[0] >= since]:
+        if with_it := [each for each in late_spans if each[0] >= since]:
             coverage.remove_late_spans(with_it)
         if at := self.memory.pop("late_with_now", None):
             self.memory["late_at"] = {**self.memory["late_at"], "hours": at}
@@ -131,14 +131,14 @@ class _Turn:
     def read_notified(self) -> None:
         """Read the spans of late records that notifications reported, unless `read_new` has read them."""
         self.reading = "told"
-        told = coverage.waiting_late_spans()
-        for since, until in told[:MAX_LATE_PAGES]:
+        late_spans = coverage.waiting_late_spans()
+        for since, until in late_spans[:MAX_LATE_PAGES]:
             if not may_read_on(self.connection, self.lease):
                 return
             if not self._read_again(LogSpan(_text(since), until=_text(until + _SECOND))):
                 return
             coverage.remove_late_spans([(since, until)])
-        self.has_more_notified = len(told) > MAX_LATE_PAGES
+        self.has_more_notified = len(late_spans) > MAX_LATE_PAGES
 
     def read_late(self) -> None:
         """Read the last hours or days again, when that is due or was not finished in the last turn."""
@@ -165,10 +165,10 @@ class _Turn:
     def read_older(self) -> None:
         """Read requested days, the newest first. They may use the calls of jobs, because the person saw the cost."""
         self.reading, self.client = "older", budgeted(self.connection, Priority.JOBS)
-        while (asked := coverage.next_waiting_day()) and time.monotonic() < self.stop_at:
-            begin = coverage.start_of_day(asked.day)
-            if self.memory.get("older_day") != asked.day.isoformat():
-                self.memory |= {"older": None, "older_day": asked.day.isoformat()}
+        while (requested := coverage.next_waiting_day()) and time.monotonic() < self.stop_at:
+            begin = coverage.start_of_day(requested.day)
+            if self.memory.get("older_day") != requested.day.isoformat():
+                self.memory |= {"older": None, "older_day": requested.day.isoformat()}
             span = self._saved_span("older") or LogSpan(_text(begin), until=_text(begin + timedelta(days=1)))
             try:
                 if not self._read_span(span, SLICE_PAGES):
@@ -176,15 +176,15 @@ class _Turn:
             except (Rejected, UnreadableAnswer) as error:
                 if failure_reasons.paused_until(error, database_now()) is not None:
                     raise
-                self._finish_day(asked, reason=failure_reasons.reason_of(error)[:60])
+                self._finish_day(requested, reason=failure_reasons.reason_of(error)[:60])
             else:
-                self._finish_day(asked, read_at=database_now())
+                self._finish_day(requested, read_at=database_now())
 
-    def _finish_day(self, asked: HistoryDay, **how: Any) -> None:
+    def _finish_day(self, requested: HistoryDay, **how: Any) -> None:
         self.memory.pop("older", None)
         with transaction.atomic():
             self.lease.renew()
-            HistoryDay.objects.filter(pk=asked.pk).update(**how)
+            HistoryDay.objects.filter(pk=requested.pk).update(**how)
             known_from = datetime.fromisoformat(self.memory["known_from"])
             self.memory["known_from"] = _text(coverage.extend_known_from(known_from))
             self._save_memory()
@@ -318,7 +318,7 @@ class _Turn:
         known = self.memory.get(name)
         return LogSpan(**known) if known else None
 
-    def _start_of_new(self, told: Sequence[coverage.LateSpan]) -> datetime:
+    def _start_of_new(self, late_spans: Sequence[coverage.LateSpan]) -> datetime:
         """Return the start of the next reading of new records: shortly before the newest known record.
 
         The record's time is used, so that only the service's clock counts. The start is earlier if late records, or
@@ -328,8 +328,8 @@ class _Turn:
         if self.as_of is None:
             return now - FIRST_SPAN
         since = self._start_of_overlap(self.as_of)
-        if told and told[0][0] < since and coverage.fits_on_page(told[0][0]):
-            since = told[0][0]
+        if late_spans and late_spans[0][0] < since and coverage.fits_on_page(late_spans[0][0]):
+            since = late_spans[0][0]
         return max(min(since, self._start_with_late(now) or since), now - timedelta(days=HISTORY_RETENTION_DAYS))
 
     def _start_of_overlap(self, as_of: datetime) -> datetime:
@@ -351,9 +351,9 @@ class _Turn:
 
         None when none are due, or when they do not fit on one page.
         """
-        told = self.memory.get("late_at", {}).get("hours")
+        last_read = self.memory.get("late_at", {}).get("hours")
         every, back = LATE_SCHEDULE["hours"]
-        if told is None or self.as_of is None or datetime.fromisoformat(told) + every > now:
+        if last_read is None or self.as_of is None or datetime.fromisoformat(last_read) + every > now:
             return None
         since = max(self.as_of - back, datetime.fromisoformat(self.memory["known_from"]))
         if not coverage.fits_on_page(since):

@@ -113,17 +113,17 @@ def insert_records(found: Sequence[HistoryColumns]) -> list[int]:
         return []
     tenant_id, once = current_tenant_id(), {row.history_id: row for row in found}
     partitions.ensure_partitions({row.at for row in once.values()})
-    told = {name: search.search_entry_of(tenant_id, _search_columns(row)) for name, row in once.items()}
+    entries = {name: search.search_entry_of(tenant_id, _search_columns(row)) for name, row in once.items()}
     with database.cursor() as cursor:
         before = _remove_notified(cursor, [name for name, row in once.items() if not row.notified])
         rows = []
         for name, row in once.items():
             key, at = before.get(name, (None, None))
-            rows.append((key, *row, told[name][0], None if at == row.at else at))
+            rows.append((key, *row, entries[name][0], None if at == row.at else at))
         cursor.execute(_INSERT, [tenant_id, *map(list, zip(*rows, strict=True)), tenant_id])
         new = cursor.fetchall()
         if new:
-            search.add_search_rows(cursor, [(key, tenant_id, at, told[name][1]) for name, key, at in new])
+            search.add_search_rows(cursor, [(key, tenant_id, at, entries[name][1]) for name, key, at in new])
     return [key for _, key, _ in new]
 
 

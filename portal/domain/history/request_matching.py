@@ -37,12 +37,14 @@ class RecordContent:
     units: frozenset[str] = frozenset()
 
     @classmethod
-    def from_service(cls, told: Mapping[str, Any]) -> "RecordContent":
+    def from_service(cls, values: Mapping[str, Any]) -> "RecordContent":
         """Return the content of a record from the service."""
-        ids = [each.get("id") if isinstance(each, dict) else "" for each in (told.get("member"), told.get("device"))]
-        device = told.get("device")
+        ids = [
+            each.get("id") if isinstance(each, dict) else "" for each in (values.get("member"), values.get("device"))
+        ]
+        device = values.get("device")
         units = device.get("units") if isinstance(device, dict) else ()
-        return cls(str(ids[0] or ""), str(ids[1] or ""), list(_texts(told)), _numbers(units))
+        return cls(str(ids[0] or ""), str(ids[1] or ""), list(_texts(values)), _numbers(units))
 
     @classmethod
     def from_row(cls, record: History) -> "RecordContent":
@@ -62,22 +64,22 @@ class MatchingRequest:
     is_certain: bool
 
 
-def is_named_by(said: RecordContent, intent: Intent) -> bool:
+def is_named_by(content: RecordContent, intent: Intent) -> bool:
     """Return True if a record is about the request's device and person, and contains the request's text."""
     info = str((intent.body or {}).get("info") or "")
-    return bool(info) and _is_about(said, intent) and said.contains(info)
+    return bool(info) and _is_about(content, intent) and content.contains(info)
 
 
 def request_of(record: History, requests: QuerySet[Intent]) -> MatchingRequest | None:
     """Return which of `requests` caused the record; None if none fits."""
     if not record.device_id:
         return None
-    said = RecordContent.from_row(record)
+    content = RecordContent.from_row(record)
     fitting = [
-        each for each in _requests_around(record, requests) if _is_about(said, each) and _is_in_time(each, record.at)
+        each for each in _requests_around(record, requests) if _is_about(content, each) and _is_in_time(each, record.at)
     ]
-    by_id = [each for each in fitting if len(each.request_id) >= _MIN_ID_LENGTH and said.contains(each.request_id)]
-    by_text = [each for each in fitting if is_named_by(said, each)]
+    by_id = [each for each in fitting if len(each.request_id) >= _MIN_ID_LENGTH and content.contains(each.request_id)]
+    by_text = [each for each in fitting if is_named_by(content, each)]
     if found := by_id or by_text:
         return MatchingRequest(_nearest(found, record.at), is_certain=bool(by_id) or len(by_text) == 1)
     is_likely = bool(fitting) and record.category in current_tenant().environment.catalogue.records.operated
@@ -97,19 +99,21 @@ def record_of(intent: Intent, records: QuerySet[History]) -> History | None:
     return None
 
 
-def _requests_around(record: History, asked: QuerySet[Intent]) -> list[Intent]:
+def _requests_around(record: History, requests: QuerySet[Intent]) -> list[Intent]:
     """Return the commands for the record's device and its person that were sent around its time."""
     targets = [target_of(kind, record.device_id) for kind in ("pass_controller", "key_box")]
     targets += [target_of("member", record.member_id)] if record.member_id else []
-    rows = asked.filter(target__in=targets, delivery=Delivery.PHYSICAL).exclude(_NOT_DONE)
+    rows = requests.filter(target__in=targets, delivery=Delivery.PHYSICAL).exclude(_NOT_DONE)
     sent = rows.filter(sent_at__gte=record.at - _LONGEST, sent_at__lte=record.at + EARLIER)
     return list(sent.select_related("by", "tenant").order_by("-id")[:_MOST])
 
 
-def _is_about(said: RecordContent, intent: Intent) -> bool:
-    here = said.device_id in _devices(intent) and intent.path.get("member_id", said.member_id) == said.member_id
-    asked = set((intent.body or {}).get("targets", ()))
-    return here and (not asked or not said.units or bool(asked & said.units))
+def _is_about(content: RecordContent, intent: Intent) -> bool:
+    is_same_target = (
+        content.device_id in _devices(intent) and intent.path.get("member_id", content.member_id) == content.member_id
+    )
+    targets = set((intent.body or {}).get("targets", ()))
+    return is_same_target and (not targets or not content.units or bool(targets & content.units))
 
 
 def _numbers(units: Any) -> frozenset[str]:

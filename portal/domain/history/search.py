@@ -92,13 +92,13 @@ def filter_records(found: QuerySet[HistorySearch], record_filter: RecordFilter) 
         every += ["t" + piece for piece in name_search_pieces(word)] if len(word) > 1 else []
     if every:
         one = {"member_id": record_filter.member_id} if record_filter.member_id else None
-        said = Q(**(one or {}), **({"notified": True} if record_filter.is_notified else {})) & _contains_words(
+        condition = Q(**(one or {}), **({"notified": True} if record_filter.is_notified else {})) & _contains_words(
             record_filter.words
         )
-        found = found.filter(PiecesMatch(" @> ", [number(each) for each in every], said=said, one=one))
+        found = found.filter(PiecesMatch(" @> ", [number(each) for each in every], condition=condition, one=one))
     if record_filter.has_person:  # nearly all records match, so an index would be slower
         somebody = ~Q(member_id="", member_name="")
-        found = found.filter(PiecesMatch(" @> ", [number(_HAS_PERSON)], said=somebody).without_index())
+        found = found.filter(PiecesMatch(" @> ", [number(_HAS_PERSON)], condition=somebody).without_index())
     for name, any_of in (
         ("device_id", record_filter.device_ids),
         ("category", record_filter.categories or None),
@@ -106,8 +106,8 @@ def filter_records(found: QuerySet[HistorySearch], record_filter: RecordFilter) 
     ):
         if any_of is not None:
             one = {name: any_of[0]} if name == "device_id" and len(any_of) == 1 else None
-            said = Q(**one) if one else Q(**{f"{name}__in": list(any_of)})
-            found = _match_any(found, [name[0] + each for each in any_of], said, one)
+            condition = Q(**one) if one else Q(**{f"{name}__in": list(any_of)})
+            found = _match_any(found, [name[0] + each for each in any_of], condition, one)
     if record_filter.device_ids is not None or record_filter.categories:
         found = _combine_doors_and_categories(found)
     if long := [word for word in record_filter.words if len(word) != 2]:
@@ -120,16 +120,16 @@ def _contains_words(words: Sequence[str]) -> Q:
 
 
 def _match_any(
-    found: QuerySet[HistorySearch], marks: Sequence[str], said: Q, one: Mapping[str, str] | None
+    found: QuerySet[HistorySearch], marks: Sequence[str], condition: Q, one: Mapping[str, str] | None
 ) -> QuerySet[HistorySearch]:
     number = _hash_function(current_tenant_id())
-    return found.filter(PiecesMatch(" && ", [number(each) for each in marks], marks, said, one))
+    return found.filter(PiecesMatch(" && ", [number(each) for each in marks], marks, condition, one))
 
 
 def _combine_doors_and_categories(found: QuerySet[HistorySearch]) -> QuerySet[HistorySearch]:
     """Search for categories at doors by the hashes of their pairs, which are much rarer than each alone."""
-    asked = [(each, pieces.any_names) for each in found.query.where.children if (pieces := pieces_match_of(each))]
-    of = {kind: [(each, marks) for each, marks in asked if marks and marks[0].startswith(kind)] for kind in "dc"}
+    conditions = [(each, pieces.any_names) for each in found.query.where.children if (pieces := pieces_match_of(each))]
+    of = {kind: [(each, marks) for each, marks in conditions if marks and marks[0].startswith(kind)] for kind in "dc"}
     if [len(each) for each in of.values()] != [1, 1]:
         return found
     ((doors, at_doors),), ((categories, in_categories),) = of.values()
@@ -180,21 +180,21 @@ def search_entry_of(tenant_id: int, record: Mapping[str, Any]) -> tuple[str, lis
     number = _hash_function(tenant_id)
     units = record["units"] if isinstance(record["units"], list) else []
     texts = [*(record[name] for name in _TEXT_COLUMNS), *(str(unit.get("unit_name", "")) for unit in units)]
-    said = "\n".join(filter(None, map(fold, texts)))[:_MAX_TEXT]
+    text = "\n".join(filter(None, map(fold, texts)))[:_MAX_TEXT]
     marks = {f"c{record['category']}", f"s{record['status']}"} | ({_NOTIFIED} if record["notified"] else set())
     if record["device_id"]:
         door, category = f"d{record['device_id']}", f"c{record['category']}"
         marks |= {door, _pair(door, category)}
     if record["member_id"] or record["member_name"]:
         marks |= {f"m{record['member_id']}", _HAS_PERSON}
-    pairs = {"t" + line[at : at + 2] for line in said.split("\n") for at in range(len(line) - 1)}
-    return said, sorted({number(each) for each in marks | pairs})
+    pairs = {"t" + line[at : at + 2] for line in text.split("\n") for at in range(len(line) - 1)}
+    return text, sorted({number(each) for each in marks | pairs})
 
 
 def write_search_entries(cursor: Any, rows: Sequence[tuple[int, int, datetime, str, list[int]]]) -> None:
     """Save the search texts and hashes of existing records: (id, tenant_id, at, text, hashes) each."""
-    said = [(key, tenant_id, at, text) for key, tenant_id, at, text, _ in rows]
-    cursor.execute(_UPDATE_TEXT, [list(column) for column in zip(*said, strict=True)])
+    texts = [(key, tenant_id, at, text) for key, tenant_id, at, text, _ in rows]
+    cursor.execute(_UPDATE_TEXT, [list(column) for column in zip(*texts, strict=True)])
     add_search_rows(cursor, [(key, tenant_id, at, pieces) for key, tenant_id, at, _, pieces in rows])
 
 

@@ -60,13 +60,13 @@ class PiecesMatch(Func):
         joiner: str,
         pieces: Sequence[int],
         any_of: Sequence[str] = (),
-        said: Q = _ALL,
+        condition: Q = _ALL,
         one: Mapping[str, str] | None = None,
     ) -> None:
         # A subquery hides the hashes from the planner, so that one plan is used for all hashes.
         self.arg_joiner, self.any_names = f"{joiner}(SELECT ", tuple(any_of)
         # The same condition on the record's own columns, and the single person or door in it.
-        self.record_condition, self.single_value = said, one
+        self.record_condition, self.single_value = condition, one
         super().__init__(F("pieces"), Value(f"{{{','.join(map(str, pieces))}}}"))
 
     def without_index(self) -> "PiecesMatch":
@@ -120,15 +120,17 @@ class SearchQuerySet(QuerySet[M]):
         order = ("-at", "-id") if self._sign < 0 else ("at", "id")
         alias = {self.query.get_initial_alias(): rows.query.get_initial_alias()}
         # PostgreSQL walks along when it expects that half of the rows match. `near` needs only the index.
-        said = [each.record_condition for each in wanted if each.record_condition != Q(**one)]
-        half = [Case(When(each, then=Value(True)), default=Value(False), output_field=BooleanField()) for each in said]
+        conditions = [each.record_condition for each in wanted if each.record_condition != Q(**one)]
+        half = [
+            Case(When(each, then=Value(True)), default=Value(False), output_field=BooleanField()) for each in conditions
+        ]
         near, rows = rows.order_by(order[0]), rows.filter(*half).order_by(*order)
         moments = [
             each.relabeled_clone(alias) for each in children if not (_is_about_content(each) or _is_of_tenant(each))
         ]
         for each in moments:
             rows.query.where.add(each, AND)
-        alone = not said
+        alone = not conditions
         if not alone:
             for each in moments:
                 near.query.where.add(each, AND)
@@ -182,7 +184,9 @@ class SearchQuerySet(QuerySet[M]):
         if walking:
             rows.query.where.children = [_for_walking(each) for each in rows.query.where.children]
         else:  # in a form that cannot use the order of an index
-            rows.query.where.children = [said for each in rows.query.where.children for said in _for_gathering(each)]
+            rows.query.where.children = [
+                condition for each in rows.query.where.children for condition in _for_gathering(each)
+            ]
             at = ExpressionWrapper(F("at") + Value(timedelta(0)), output_field=DateTimeField())
             rows = rows.order_by(at.desc(), "-id") if self._sign < 0 else rows.order_by(at.asc(), "id")
         return rows if edge is None else rows.filter(**{"at__gte" if self._sign < 0 else "at__lte": edge})
@@ -215,8 +219,8 @@ def _reach_of(first: datetime, last: datetime, times: float) -> datetime | None:
 
 def pieces_match_of(condition: Any) -> PiecesMatch | None:
     """Return the comparison of hashes in a condition, or None."""
-    said = getattr(condition, "lhs", None)
-    return said if isinstance(said, PiecesMatch) else None
+    comparison = getattr(condition, "lhs", None)
+    return comparison if isinstance(comparison, PiecesMatch) else None
 
 
 def _match_of(condition: Any) -> Any:
@@ -227,9 +231,9 @@ def _match_of(condition: Any) -> Any:
 class RecordMatch(Exists):
     """A condition that can only be checked in the record itself, not by hashes."""
 
-    def __init__(self, said: Q, records: QuerySet[Any]) -> None:
-        self.record_condition, self.single_value = said, None
-        super().__init__(records.filter(said, pk=OuterRef("id"), at=OuterRef("at")))
+    def __init__(self, condition: Q, records: QuerySet[Any]) -> None:
+        self.record_condition, self.single_value = condition, None
+        super().__init__(records.filter(condition, pk=OuterRef("id"), at=OuterRef("at")))
 
 
 def _is_about_content(condition: Any) -> bool:
@@ -240,8 +244,8 @@ def _is_about_content(condition: Any) -> bool:
 def _for_walking(condition: Any) -> Any:
     """Return a condition in a form that uses the index for the order, with a plan that suits any tenant."""
     if _is_of_tenant(condition):
-        whose = Value(condition.rhs, output_field=condition.lhs.output_field)
-        return _with_sides(condition, rhs=Func(whose, template="(SELECT %(expressions)s::int8)"))
+        tenant_id = Value(condition.rhs, output_field=condition.lhs.output_field)
+        return _with_sides(condition, rhs=Func(tenant_id, template="(SELECT %(expressions)s::int8)"))
     pieces = pieces_match_of(condition)
     return condition if pieces is None else _with_sides(condition, lhs=pieces.without_index())
 
@@ -251,12 +255,14 @@ def _for_gathering(condition: Any) -> list[Any]:
 
     The condition on hashes is repeated, so that PostgreSQL expects fewer matches than for any condition on time.
     """
-    said: Any = getattr(condition, "lhs", None)
+    left_side: Any = getattr(condition, "lhs", None)
     if _is_of_tenant(condition):
         return [
-            _with_sides(condition, lhs=Func(said, template="(%(expressions)s + 0)", output_field=said.output_field))
+            _with_sides(
+                condition, lhs=Func(left_side, template="(%(expressions)s + 0)", output_field=left_side.output_field)
+            )
         ]
-    return [condition] * (2 if isinstance(said, PiecesMatch) and said.template == PiecesMatch.template else 1)
+    return [condition] * (2 if isinstance(left_side, PiecesMatch) and left_side.template == PiecesMatch.template else 1)
 
 
 def _is_of_tenant(condition: Any) -> bool:

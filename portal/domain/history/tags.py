@@ -20,8 +20,8 @@ register = template.Library()
 @register.inclusion_tag("log/happened.html", takes_context=True)
 def happened(context: Context, about: str, value: str) -> dict[str, Any]:
     """Draw the newest records, for readers who may see them: `{% happened "person" member.member_id %}`."""
-    here = RecentRecords(context["request"], about, [value])
-    return {"request": context["request"], "here": here}
+    recent = RecentRecords(context["request"], about, [value])
+    return {"request": context["request"], "recent": recent}
 
 
 @register.simple_tag(takes_context=True)

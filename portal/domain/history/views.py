@@ -20,9 +20,9 @@ from tenants.sentences import coded_sentence
 @tenant_view(Permission.LOGS_VIEW, methods=["POST"])
 def load_days(request: TenantRequest) -> HttpResponse:
     """Request older days of the log, one for each `day` in the form. Days that cannot be read are left out."""
-    asked = [day for text in request.POST.getlist("day")[:400] if (day := read_day(text))]
+    requested = [day for text in request.POST.getlist("day")[:400] if (day := read_day(text))]
     with transaction.atomic():
-        days = request_days(asked)
+        days = request_days(requested)
         if days:
             calls, named = load_coverage().calls_for(len(days)), ", ".join(day.isoformat() for day in days)
             audit.record(
@@ -39,7 +39,7 @@ def load_days(request: TenantRequest) -> HttpResponse:
             len(days),
         )
         messages.info(request, words % {"n": len(days), "calls": calls})
-    if len(days) < len(asked) or not asked:
+    if len(days) < len(requested) or not requested:
         messages.warning(request, _("Days that are loaded, being loaded or over a year old were left out."))
     return redirect_back(request)
 

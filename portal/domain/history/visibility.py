@@ -78,5 +78,5 @@ def names_by_id(access: Access, ids: Collection[str]) -> dict[str, str]:
     known = {key: each.name for key, each in people_by_id(access, ids).items()}
     unknown = sorted(set(ids) - known.keys())[:_MAX_LOOKED_UP]
     named = visible_records(access).exclude(member_id="").order_by("-at", "-pk").values_list("member_id", "member_name")
-    told = [named.filter(member_id=each)[:1] for each in unknown]
-    return known | dict(told[0].union(*told[1:], all=True)) if told else known
+    logged = [named.filter(member_id=each)[:1] for each in unknown]
+    return known | dict(logged[0].union(*logged[1:], all=True)) if logged else known

@@ -43,8 +43,8 @@ def address_of_target(intent: Intent, route: str, name: str) -> str:
 
     Return "" while the service has not returned the target's ID.
     """
-    told_id = intent.path.get(name) or intent.result.get(name)
-    return address_of(reverse(route, args=[intent.tenant.slug, told_id]), intent) if told_id else ""
+    target_id = intent.path.get(name) or intent.result.get(name)
+    return address_of(reverse(route, args=[intent.tenant.slug, target_id]), intent) if target_id else ""
 
 
 def page_address(intent: Intent, page: str = "page") -> str:

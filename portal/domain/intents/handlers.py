@@ -107,8 +107,8 @@ def proves_absence(first: datetime | None, at: datetime, *, min_interval: timede
 
 def first_missing_at(intent: Intent) -> datetime | None:
     """Return when the first reading began that did not find the requested thing, or None."""
-    told = (intent.result.get("evidence") or {}).get(_FIRST_MISSING_KEY)
-    return datetime.fromisoformat(told) if told else None
+    moment = (intent.result.get("evidence") or {}).get(_FIRST_MISSING_KEY)
+    return datetime.fromisoformat(moment) if moment else None
 
 
 def next_useful_reading_at(intent: Intent) -> datetime:

@@ -38,5 +38,5 @@ def story_of(context: dict[str, Any], intent: Intent) -> OutcomeLine:
 
     It has no links to the intent for a person who may not see it.
     """
-    told, access = words.outcome_of(intent), context["request"].access
-    return told if queries.is_visible_to(access, intent) else replace(told, poll_url="", audit_url="")
+    line, access = words.outcome_of(intent), context["request"].access
+    return line if queries.is_visible_to(access, intent) else replace(line, poll_url="", audit_url="")

@@ -91,19 +91,19 @@ def _not_sent(delivery: Delivery, attempts: int, error: errors.NotSent) -> Trans
 
 
 def _rejected(error: errors.Rejected, attempts: int, deletes: bool, reads: bool) -> Transition:
-    said: dict[str, Any] = {"http_status": error.status, "code": error.code, "detail": error.detail}
+    facts: dict[str, Any] = {"http_status": error.status, "code": error.code, "detail": error.detail}
     if isinstance(error, errors.RateLimited) and attempts < 4 * MAX_ATTEMPTS:
         return Transition(
             State.QUEUED, Reason.BUDGET, again_in=float(min(error.retry_after or _DEFAULT_RETRY_SECONDS, 3600))
         )
     if isinstance(error, errors.NotFound) and deletes and reads:
-        return Transition(State.UNCERTAIN, Reason.REFUSED, again_in=0.0, **said)
+        return Transition(State.UNCERTAIN, Reason.REFUSED, again_in=0.0, **facts)
     if isinstance(error, errors.NotFound) and deletes and attempts > 1:
         return Transition(State.SUCCEEDED, http_status=error.status)
     if isinstance(error, errors.Unauthorised) and attempts < 3:
         # The token may just have been replaced by a new one. If it is lost, the next claim will notice.
-        return Transition(State.QUEUED, Reason.CONNECTION, again_in=1.0, **said)
-    return Transition(State.FAILED, Reason.REFUSED, **said)
+        return Transition(State.QUEUED, Reason.CONNECTION, again_in=1.0, **facts)
+    return Transition(State.FAILED, Reason.REFUSED, **facts)
 
 
 _WHY = {errors.TimedOut: Reason.TIMED_OUT, errors.ConnectionLost: Reason.LOST, errors.ServerFault: Reason.FAULT}

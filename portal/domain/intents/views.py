@@ -59,9 +59,9 @@ def _page(request: TenantRequest, intent: Intent) -> HttpResponse:
 
 
 def _outcome(request: TenantRequest, intent: Intent) -> HttpResponse:
-    told = outcome_of(intent)
-    response = render(request, "components/outcome.html", {"outcome": told})
-    if told.is_final:  # parts of the page that depend on the outcome reload
+    line = outcome_of(intent)
+    response = render(request, "components/outcome.html", {"outcome": line})
+    if line.is_final:  # parts of the page that depend on the outcome reload
         response["HX-Trigger"] = "outcome-known"
     return response
 

@@ -30,16 +30,16 @@ def outcome_of(intent: Intent) -> OutcomeLine:
     """Return the outcome line of an intent. Needs `intent.by` and the tenant's slug."""
     state = State(intent.state)
     words = handlers.handler_of(intent.operation).describe
-    told = words(intent) if words is not None else OutcomeText()
+    text = words(intent) if words is not None else OutcomeText()
     return OutcomeLine(
         state=_OUTCOME_STATES[state],
         title=render(intent.title),
         id=f"intent-{intent.pk}",
-        message=told.message or _message(intent, state),
+        message=text.message or _message(intent, state),
         service_code=intent.error_code,
         service_detail=_service_text(intent),
         not_applied=_not_applied(intent, state),
-        next_steps=() if state == State.SUCCEEDED else told.next_steps or _next_steps(intent, state),
+        next_steps=() if state == State.SUCCEEDED else text.next_steps or _next_steps(intent, state),
         steps=outcome_steps(
             _OUTCOME_STATES[state], is_asynchronous=bool(intent.request_id or intent.is_physical), at=_times(intent)
         ),

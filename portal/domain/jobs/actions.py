@@ -197,8 +197,8 @@ def continue_job(*, by: Requester, job: Job) -> bool:
             due_at=ClockTime(),
         ):
             return False
-        rest = Row.objects.filter(job=job, state=RowState.STOPPED, retried_in__isnull=True, problems=[])
-        rest.update(state=RowState.PENDING, part=None, position=None, read_at=None)
+        stopped_rows = Row.objects.filter(job=job, state=RowState.STOPPED, retried_in__isnull=True, problems=[])
+        stopped_rows.update(state=RowState.PENDING, part=None, position=None, read_at=None)
         record_action(by, job, "continued", {})
         wake(job)
     return True
@@ -304,13 +304,13 @@ def record_download(*, by: Requester, job: Job, rows: int) -> None:
 
 def record_action(by: Requester, job: Job, act: str, after: dict[str, Any]) -> None:
     """Write an action on a job to the audit log."""
-    told = kinds.describe_for_audit(job, act)
+    entry = kinds.describe_for_audit(job, act)
     audit.record(
         **by.audit_author,
-        action=told.action,
-        target=told.target,
-        summary=told.summary,
-        after={**after, **told.facts} or None,
+        action=entry.action,
+        target=entry.target,
+        summary=entry.summary,
+        after={**after, **entry.facts} or None,
     )
 
 

@@ -283,12 +283,12 @@ def ready_rows(job: Job, rows: list[Row]) -> list[Row] | None:
 
 def _rows_to_read(job: Job, rows: Sequence[Row], now: datetime) -> set[int]:
     ours = kinds.kind_of(job).rows_to_read
-    asked = [row for row in rows if row.read_at is None or row.read_at < now - MAX_READ_AGE]
-    if ours is None or not asked:
+    unread = [row for row in rows if row.read_at is None or row.read_at < now - MAX_READ_AGE]
+    if ours is None or not unread:
         return set()
     # After a lost answer, the mirror may be older than the service's data.
-    again = {row.pk for row in asked if row.attempts}
-    return again | ours(job, [row for row in asked if not row.attempts])
+    again = {row.pk for row in unread if row.attempts}
+    return again | ours(job, [row for row in unread if not row.attempts])
 
 
 def read_members(job_id: int) -> None:

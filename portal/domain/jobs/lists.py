@@ -60,10 +60,10 @@ _TONES = {
 
 def job_chip(job: Job) -> Chip:
     """Return a job's state; for jobs of `queries.with_problem_flags` with the problems of its rows."""
-    state, told = JobState(job.state), vars(job)
-    if told.get("uncertain"):
+    state, values = JobState(job.state), vars(job)
+    if values.get("uncertain"):
         return Chip("uncertain", text=state.label, problem=_t("Rows uncertain"))
-    return Chip(JOB_CHIPS[state], text=state.label, problem=_t("Rows not applied") if told.get("failed") else "")
+    return Chip(JOB_CHIPS[state], text=state.label, problem=_t("Rows not applied") if values.get("failed") else "")
 
 
 def _member_cell(row: Row) -> SafeString:
@@ -132,10 +132,10 @@ class _RowsWithContext:
 def _detail_cell(row: Row) -> SafeString:
     """Return a change's old and new values, a new member's values, or a problem; each on its own line."""
     tone = _TONES.get(RowState(row.state), "is-bad")
-    lines = [format_html('<span class="line {}">{}</span>', tone, said) for said in words.describe_row(row, row.job)]
+    lines = [format_html('<span class="line {}">{}</span>', tone, text) for text in words.describe_row(row, row.job)]
     notes = [note for note in row.notes if row.state == RowState.CHECKED or note[2].get("at_start")]
     lines += [
-        format_html('<span class="line is-doubt">{}</span>', said) for said in words.problem_texts(notes, row.job)
+        format_html('<span class="line is-doubt">{}</span>', text) for text in words.problem_texts(notes, row.job)
     ]
     if row.action == Action.UPDATE:
         lines += [

@@ -109,8 +109,8 @@ def job_pages_of(access: Access, intents: Iterable[str]) -> dict[str, str]:
 
     The page is empty where this person may not see the job.
     """
-    asked = [int(each) for each in intents if each]
-    rows = Row.objects.filter(intent__in=asked).select_related("job__tenant") if asked else []
+    intent_ids = [int(each) for each in intents if each]
+    rows = Row.objects.filter(intent__in=intent_ids).select_related("job__tenant") if intent_ids else []
     return {str(row.intent_id): page_for(access, row.job) for row in rows}
 
 

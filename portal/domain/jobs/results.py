@@ -68,8 +68,8 @@ def on_progress(intent: Intent, record: RequestRecord) -> None:
         job, part = held
         items = record.result.members
         rows = Row.objects.filter(part=part, state=RowState.SENT, position__lt=len(items)).order_by("position")
-        told = [_row_result(row, items[row.position]) for row in rows if row.position is not None]
-        results = [each for each in told if each is not None]
+        row_results = [_row_result(row, items[row.position]) for row in rows if row.position is not None]
+        results = [each for each in row_results if each is not None]
         _write_results(job, results)
         fresh = [(member_id, row.content.get("body", {})) for row, state, _code, _detail, member_id in results
                  if state == RowState.SUCCEEDED and member_id]  # fmt: skip
@@ -237,12 +237,12 @@ def find_created(rows: Sequence[Row], known: Iterable[str]) -> RowFindings:
     cards = {bytes(member.card_fingerprint) for member in fresh if member.card_fingerprint}
     names = {member.name_key for member in fresh}
     for signature, alikes in wanted.items():
-        there = by_signature.get(signature, [])
+        members = by_signature.get(signature, [])
         name, code, _group, card = signature
         alike = (code and code in codes) or (card and card in cards) or (not code and not card and name in names)
-        if len(there) == len(alikes):
-            found.present.update(zip((row.pk for row in alikes), there, strict=True))
-        elif there or alike:
+        if len(members) == len(alikes):
+            found.present.update(zip((row.pk for row in alikes), members, strict=True))
+        elif members or alike:
             found.unclear += [row.pk for row in alikes]
         else:
             found.absent += [row.pk for row in alikes]
@@ -258,12 +258,12 @@ def find_changed(rows: Sequence[Row], shows: IsApplied | None = None) -> RowFind
     found = RowFindings()
     for row in rows:
         member = members.get(row.member_id)
-        there = None if member is None else shows(row, member) if shows is not None else _is_applied(row, member)
-        if there:
+        is_applied = None if member is None else shows(row, member) if shows is not None else _is_applied(row, member)
+        if is_applied:
             found.present[row.pk] = row.member_id
         elif (row.content["body"].get("qrcode") or {}).get("email"):
             found.unclear.append(row.pk)
-        elif there is None and member is not None:
+        elif is_applied is None and member is not None:
             found.hidden.append(row.pk)
         else:
             found.absent.append(row.pk)
@@ -279,8 +279,8 @@ def _is_applied(row: Row, member: Member) -> bool | None:
 
 def find_deleted(rows: Sequence[Row]) -> RowFindings:
     """Return which of the members no longer exist."""
-    there = Member.objects.filter(member_id__in=[row.member_id for row in rows], gone_at__isnull=True)
-    left = set(there.values_list("member_id", flat=True))
+    members = Member.objects.filter(member_id__in=[row.member_id for row in rows], gone_at__isnull=True)
+    left = set(members.values_list("member_id", flat=True))
     return RowFindings(
         present={row.pk: row.member_id for row in rows if row.member_id not in left},
         absent=[row.pk for row in rows if row.member_id in left],
@@ -331,8 +331,8 @@ def reconcile_part(job: Job, part: Part) -> bool:
     agrees = part.seen == len(found.present) and handlers.proves_absence(part.read_until, as_of)
     part.readings, part.read_until, part.seen = part.readings + 1, as_of, len(found.present)
     part.save(update_fields=["readings", "read_until", "seen"])
-    all_there = len(found.present) == len(rows)
-    if not (all_there or part.ended or part.action != Action.CREATE or agrees):
+    is_complete = len(found.present) == len(rows)
+    if not (is_complete or part.ended or part.action != Action.CREATE or agrees):
         return False
     _record_findings(part, found, as_of)
     close_part(part)

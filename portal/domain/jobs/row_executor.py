@@ -72,13 +72,13 @@ def _submit_row(job: Job, row_id: int) -> None:
         ask = kinds.kind_of(job).submit_row
         if row is None or row.content is None or ask is None:
             return
-        asked = ask(job, row)
-        if isinstance(asked, Intent):
-            row.state, row.intent, row.problems = RowState.SENT, asked, []
-        elif isinstance(asked, kinds.Skip):
-            row.state, row.problems = RowState.FAILED, [[asked.field, asked.reason_code, asked.facts]]
+        result = ask(job, row)
+        if isinstance(result, Intent):
+            row.state, row.intent, row.problems = RowState.SENT, result, []
+        elif isinstance(result, kinds.Skip):
+            row.state, row.problems = RowState.FAILED, [[result.field, result.reason_code, result.facts]]
         else:
-            row.problems = [[asked.field, asked.reason_code, {}]]
+            row.problems = [[result.field, result.reason_code, {}]]
         row.save(update_fields=["state", "intent", "problems"])
 
 

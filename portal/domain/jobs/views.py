@@ -99,11 +99,11 @@ def progress(pages: JobPages, request: TenantRequest, job: Job) -> HttpResponse:
 
 def download_failed_rows(pages: JobPages, request: TenantRequest, job: Job, kind: str) -> HttpResponseBase:
     """Return a file of the rows that were not applied, as they were uploaded, each with its reason."""
-    said = _reasons(job)
-    if not said:
+    reasons = _reasons(job)
+    if not reasons:
         raise Http404
-    record = partial(actions.record_download, by=Requester.from_request(request), job=job, rows=len(said))
-    lines = _correction_lines(pages.uploaded_cells(job, set(said)), said)
+    record = partial(actions.record_download, by=Requester.from_request(request), job=job, rows=len(reasons))
+    lines = _correction_lines(pages.uploaded_cells(job, set(reasons)), reasons)
     # Named like the uploaded file, without its extension.
     stem = re.sub(r"\.(csv|xlsx|tsv|txt)\Z", "", str(job.title), flags=re.IGNORECASE)[:80]
     return send_file(
@@ -119,16 +119,16 @@ def download_failed_rows(pages: JobPages, request: TenantRequest, job: Job, kind
 
 def _reasons(job: Job) -> dict[int, str]:
     """Return the reason by line, for every row that was not applied."""
-    said: dict[int, str] = {}
+    reasons: dict[int, str] = {}
     for row in queries.rows_not_applied(job).select_related("intent").order_by("line").iterator(chunk_size=2000):
         why = words.describe_row(row, job)
         if not why and row.state == RowState.STOPPED:
             why = [str(RowState.STOPPED.label)]
-        said[row.line] = "; ".join(why)
-    return said
+        reasons[row.line] = "; ".join(why)
+    return reasons
 
 
-def _correction_lines(cells: Iterator[tuple[int, list[str]]], said: Mapping[int, str]) -> Iterator[list[str]]:
+def _correction_lines(cells: Iterator[tuple[int, list[str]]], reasons: Mapping[int, str]) -> Iterator[list[str]]:
     """Yield the uploaded columns of these lines, unchanged, with the reason in a last column.
 
     A later upload ignores that column.
@@ -139,7 +139,7 @@ def _correction_lines(cells: Iterator[tuple[int, list[str]]], said: Mapping[int,
         if line == 0:
             kept = [place for place, name in enumerate(texts) if not is_reason_heading(name)]
         shown = [texts[place] if place < len(texts) else "" for place in kept]
-        yield [*shown, said[line] if line else heading]
+        yield [*shown, reasons[line] if line else heading]
 
 
 def start(pages: JobPages, request: TenantRequest, job: Job) -> HttpResponseBase:

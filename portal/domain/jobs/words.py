@@ -51,18 +51,18 @@ _INVALID = "40002"  # specified
 
 def text_of(word: str, facts: Facts, own: Mapping[str, Callable[[Facts], str]] | None = None) -> str:
     """Return a reason as a sentence. An unknown code is returned unchanged."""
-    said = (own or {}).get(word) or _REASON_TEXTS.get(word)
-    return said(facts) if said else word
+    describe = (own or {}).get(word) or _REASON_TEXTS.get(word)
+    return describe(facts) if describe else word
 
 
-def problem_texts(told: Iterable[Any], job: Job) -> list[str]:
+def problem_texts(problems: Iterable[Any], job: Job) -> list[str]:
     """Return a row's problems, [[field, code, {facts}], …], as sentences."""
     kind = kinds.kind_of(job)
-    said = []
-    for field, word, facts in told:
+    texts = []
+    for field, word, facts in problems:
         text = text_of(word, facts, kind.reason_texts)
-        said.append(f"{kind.field_label(field) or MEMBER.label_of(field)}: {text}" if field else text)
-    return said
+        texts.append(f"{kind.field_label(field) or MEMBER.label_of(field)}: {text}" if field else text)
+    return texts
 
 
 def text_of_code(code: str) -> str:
@@ -80,13 +80,13 @@ def describe_row(row: Row, job: Job) -> list[str]:
     if (own := kinds.kind_of(job).describe_row) is not None:
         row.job = job
         return own(row)
-    said = problem_texts(row.problems, job)
+    texts = problem_texts(row.problems, job)
     if row.state == RowState.FAILED and (row.code or row.detail):
         words = row.detail or ""
-        said.append(" ".join(filter(None, [text_of_code(row.code), row.code and f"({row.code})", words])))
-    elif row.state == RowState.FAILED and not said:
-        said.append(text_of_code(""))
-    return said
+        texts.append(" ".join(filter(None, [text_of_code(row.code), row.code and f"({row.code})", words])))
+    elif row.state == RowState.FAILED and not texts:
+        texts.append(text_of_code(""))
+    return texts
 
 
 def field_changes(row: Row, groups: Mapping[str, str]) -> list[tuple[str, str, str]]:

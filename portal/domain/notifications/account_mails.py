@@ -75,6 +75,6 @@ def _save_outcome(mail: AccountMail, outcome: DeliveryOutcome) -> bool:
         return False
     row.delete()
     if outcome.state != State.SENT:
-        said = {"kind": mail.kind, "user_id": mail.user_id, "answer": outcome.answer}
-        log.warning("account_mail_not_sent", state=str(outcome.state), **said)
+        facts = {"kind": mail.kind, "user_id": mail.user_id, "answer": outcome.answer}
+        log.warning("account_mail_not_sent", state=str(outcome.state), **facts)
     return not again

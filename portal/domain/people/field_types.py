@@ -129,14 +129,14 @@ class QrCodeField(Field):
         if code is None:
             return None, None, False
         # Only these two values are hashed, since lists contain fewer details of a QR code than single reads.
-        told = [code.get("data"), code.get("email")] if isinstance(code, dict) else code
-        return code, keys.fingerprint("qr", as_json(told)), True
+        hashed = [code.get("data"), code.get("email")] if isinstance(code, dict) else code
+        return code, keys.fingerprint("qr", as_json(hashed)), True
 
-    def is_same(self, wanted: Any, told: Any) -> bool:
+    def is_same(self, wanted: Any, current: Any) -> bool:
         """Return whether the member has this code already, so that the service does not e-mail another one."""
-        if not wanted or not isinstance(told, dict):
-            return not wanted and not told
-        return is_contained(wanted, told)
+        if not wanted or not isinstance(current, dict):
+            return not wanted and not current
+        return is_contained(wanted, current)
 
     def format_value(self, value: Any, named: Mapping[str, str] | None = None) -> str:
         if isinstance(value, dict) and value.get("email"):
@@ -187,8 +187,8 @@ class Moment(Field):
         at = super().written_value(row)
         return at and write_moment(at)
 
-    def is_same(self, wanted: Any, told: Any) -> bool:
-        return super().is_same(wanted, write_moment(told) if isinstance(told, datetime) else told)
+    def is_same(self, wanted: Any, current: Any) -> bool:
+        return super().is_same(wanted, write_moment(current) if isinstance(current, datetime) else current)
 
     def format_value(self, value: Any, named: Mapping[str, str] | None = None) -> str:
         return str(value)[:16].replace("T", " ") if value else str(self.none_text)
@@ -244,8 +244,8 @@ class WholeNumberField(Field):
     column_type = int
     invalid_message: LabelText = ""
 
-    def is_same(self, wanted: Any, told: Any) -> bool:
-        return bool((wanted or 0) == (told or 0))
+    def is_same(self, wanted: Any, current: Any) -> bool:
+        return bool((wanted or 0) == (current or 0))
 
     def value_of_input(self, typed: Any) -> Any:
         return typed or 0
@@ -266,8 +266,8 @@ class RightsField(Field):
 
     normalise: Callable[[Any], Any] = field(kw_only=True)
 
-    def is_same(self, wanted: Any, told: Any) -> bool:
-        return bool(self.normalise(wanted) == self.normalise(told))
+    def is_same(self, wanted: Any, current: Any) -> bool:
+        return bool(self.normalise(wanted) == self.normalise(current))
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,8 +276,8 @@ class PrivilegesField(Field):
 
     flags: tuple[Flag, ...] = ()
 
-    def is_same(self, wanted: Any, told: Any) -> bool:
-        return bool({**self.default, **(wanted or {})} == {**self.default, **(told or {})})
+    def is_same(self, wanted: Any, current: Any) -> bool:
+        return bool({**self.default, **(wanted or {})} == {**self.default, **(current or {})})
 
     def audit_values(self, value: Any, mask: str = NEW_MASK) -> dict[str, Any]:
         return dict(value or {})

@@ -86,11 +86,13 @@ def mask_email(email: str, mask: str = NEW_MASK) -> str:
     return f"{email[:1]}{mask}" if email else ""
 
 
-def is_contained(wanted: Any, told: Any) -> bool:
+def is_contained(wanted: Any, current: Any) -> bool:
     """Return whether the second value contains everything in `wanted`; it may contain more."""
     if isinstance(wanted, dict):
-        return isinstance(told, dict) and all(is_contained(value, told.get(name)) for name, value in wanted.items())
-    return bool(wanted == told)
+        return isinstance(current, dict) and all(
+            is_contained(value, current.get(name)) for name, value in wanted.items()
+        )
+    return bool(wanted == current)
 
 
 class TenantKeys:
@@ -227,9 +229,9 @@ class Field:
         """Return the field's written value from a row of the mirror."""
         return (getattr(row, self.json_column) or {}).get(self.name) if self.json_column else getattr(row, self.name)
 
-    def is_same(self, wanted: Any, told: Any) -> bool:
+    def is_same(self, wanted: Any, current: Any) -> bool:
         """Return whether two written values mean the same; empty equals absent."""
-        return bool((wanted or "") == (told or ""))
+        return bool((wanted or "") == (current or ""))
 
     def format_value(self, value: Any, named: Mapping[str, str] | None = None) -> str:
         """Return a written value as pages show it, with secrets masked. `named`: names by identifier."""
@@ -314,13 +316,15 @@ class FieldSet:
         """Return the written values of the fields that requests change and that have their own columns, by name."""
         return {each.name: each.written_value(row) for each in self if each.request_model and not each.json_column}
 
-    def is_same(self, name: str, wanted: Any, told: Any) -> bool:
+    def is_same(self, name: str, wanted: Any, current: Any) -> bool:
         """Return whether two written values of a field mean the same."""
-        return self[name].is_same(wanted, told)
+        return self[name].is_same(wanted, current)
 
     def audit_values(self, body: Mapping[str, Any], mask: str = NEW_MASK) -> dict[str, Any]:
         """Return a request's body as the audit log may store it."""
-        return {key: told for name, value in body.items() for key, told in self[name].audit_values(value, mask).items()}
+        return {
+            key: stored for name, value in body.items() for key, stored in self[name].audit_values(value, mask).items()
+        }
 
     def in_section(self, part: str) -> tuple[Field, ...]:
         return tuple(each for each in self if each.section == part)

@@ -205,10 +205,10 @@ def search_members(queryset: QuerySet[Member], text: str, *, may_see_cards: bool
     code; a shorter one must be at its start. With `may_see_cards` (the person may see card numbers), a text that is a
     card's whole number finds its holder, too.
     """
-    asked = search_pieces(text)
-    if not asked.are_long:
+    pieces = search_pieces(text)
+    if not pieces.are_long:
         return queryset
-    return filter_members(queryset, asked, _card_holders(text) if may_see_cards and may_be_card_number(text) else ())
+    return filter_members(queryset, pieces, _card_holders(text) if may_see_cards and may_be_card_number(text) else ())
 
 
 def search_for_reader(access: Access, text: str) -> QuerySet[Member]:

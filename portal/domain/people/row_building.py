@@ -67,9 +67,9 @@ class RowBuilder:
         for name in item.keys() & self.fields.columns_of.keys():
             for column in self.fields.columns_of[name]:
                 setattr(row, column, values[column])
-        said = {name for name in item if name in self.fields.columns_of}
-        odd = {name: value for name, value in values["extra"].items() if name in said}
-        row.extra = {**{name: value for name, value in row.extra.items() if name not in said}, **odd}
+        names = {name for name in item if name in self.fields.columns_of}
+        odd = {name: value for name, value in values["extra"].items() if name in names}
+        row.extra = {**{name: value for name, value in row.extra.items() if name not in names}, **odd}
 
 
 class MemberRowBuilder(RowBuilder):
@@ -100,8 +100,8 @@ class MemberRowBuilder(RowBuilder):
         """Return an item of operation 3 as a row of the swap's table, ready for COPY."""
         values = self.encrypted_values(item)
         found_by = "{" + ",".join(map(str, self.pieces(values["name_key"], values["code_key"]))) + "}"
-        told = map(values.__getitem__, MEMBER.listed_columns)
-        return str(item["member_id"]), self.digest(item), *told, values["extra"], found_by
+        listed = map(values.__getitem__, MEMBER.listed_columns)
+        return str(item["member_id"]), self.digest(item), *listed, values["extra"], found_by
 
 
 class GuestRowBuilder(RowBuilder):

@@ -89,8 +89,8 @@ def on_histories(tenant: Tenant, *, histories: Sequence[KeyRecord]) -> None:
             of_box.setdefault(record.device_id, []).append(record)
     for box in _lock_boxes(of_box):
         keys = _current_keys(box)
-        told = sorted(of_box[box.key_device_id], key=lambda record: record.at)
-        _apply_records(keys, told, tenant.environment.catalogue.states)
+        records = sorted(of_box[box.key_device_id], key=lambda record: record.at)
+        _apply_records(keys, records, tenant.environment.catalogue.states)
         soon = database_now() + CONFLICT_INTERVAL
         if _save_keys(keys) and box.look_at is not None and box.look_at > soon:
             KeyBox.objects.filter(pk=box.pk).update(look_at=soon)
@@ -139,13 +139,13 @@ def _names(box: KeyBox) -> set[tuple[str, str]]:
 
 def _current_keys(box: KeyBox) -> dict[str, Key]:
     """Return the rows of a box's keys by number, created and renamed as needed. Delete rows without a unit."""
-    said = _units(box.units)
-    if not said:  # some services may send units only in the status
-        said = _units(box.status.get("units_status"))
+    units = _units(box.units)
+    if not units:  # some services may send units only in the status
+        units = _units(box.status.get("units_status"))
     keys = {key.unit_no: key for key in box.keys.all()}
-    box.keys.exclude(unit_no__in=[number for number, _, _ in said]).delete()
+    box.keys.exclude(unit_no__in=[number for number, _, _ in units]).delete()
     kept = {}
-    for number, name, restricted in said:
+    for number, name, restricted in units:
         key = kept[number] = keys.get(number) or Key(key_box=box, unit_no=number)
         key.unit_name, key.restriction = name, restricted
     return kept

@@ -162,9 +162,9 @@ def present_members(now: datetime) -> list[PersonInside]:
     """Return the members who are in at `now`, by name. Members deleted by the service have their name from the log."""
     known = load_door_directions()
     rows = list(_counted_passages(now).exclude(device_id__in=known.exits))
-    theirs = _members_by_id([row.member_id for row in rows])
-    told = _names_in_log([row for row in rows if row.member_id not in theirs])
-    found = [_person_of_passage(row, theirs.get(row.member_id), told.get(row.history_id, ""), known) for row in rows]
+    members = _members_by_id([row.member_id for row in rows])
+    names = _names_in_log([row for row in rows if row.member_id not in members])
+    found = [_person_of_passage(row, members.get(row.member_id), names.get(row.history_id, ""), known) for row in rows]
     return sorted(found, key=lambda each: (fold(each.name), each.key))
 
 
@@ -186,9 +186,9 @@ def movements_since(since: datetime) -> "Movements":
     known = load_door_directions()
     rows = list(_counted_passages(since).filter(at__gt=since))
     inward = [row for row in rows if row.device_id not in known.exits]
-    theirs = _members_by_id([row.member_id for row in inward])
-    told = _names_in_log([row for row in inward if row.member_id not in theirs])
-    came = [_person_of_passage(row, theirs.get(row.member_id), told.get(row.history_id, ""), known) for row in inward]
+    members = _members_by_id([row.member_id for row in inward])
+    names = _names_in_log([row for row in inward if row.member_id not in members])
+    came = [_person_of_passage(row, members.get(row.member_id), names.get(row.history_id, ""), known) for row in inward]
     left = {f"member:{row.member_id}": (row.at, row.device_name) for row in rows if row.device_id in known.exits}
     for visit in Visit.objects.filter(Q(left_at__gt=since) | visits.PRESENT & Q(arrived_at__gt=since)):
         if visit.left_at is None:
@@ -200,9 +200,9 @@ def movements_since(since: datetime) -> "Movements":
 
 def present_guests(now: datetime) -> list[PersonInside]:
     """Return the guests who are in, and those whose code was used although they are not checked in."""
-    here = [person_of_visit(visit) for visit in visits.present_visits()]
+    present = [person_of_visit(visit) for visit in visits.present_visits()]
     unsure = [person_of_visit(visit, is_unsure=True) for visit in visits.used_but_not_checked_in(now)]
-    return sorted([*here, *unsure], key=lambda each: (fold(each.name), each.key))
+    return sorted([*present, *unsure], key=lambda each: (fold(each.name), each.key))
 
 
 def person_of_visit(visit: Visit, *, is_unsure: bool = False) -> PersonInside:
@@ -238,11 +238,11 @@ def _names_in_log(rows: Collection[LastPassage]) -> dict[str, str]:
     """Return the names of people who are not in the list of members, from the log, by the record's number."""
     if not rows:
         return {}
-    said = History.objects.filter(history_id__in=[row.history_id for row in rows], at__in=[row.at for row in rows])
-    return dict(said.values_list("history_id", "member_name"))
+    records = History.objects.filter(history_id__in=[row.history_id for row in rows], at__in=[row.at for row in rows])
+    return dict(records.values_list("history_id", "member_name"))
 
 
-def _person_of_passage(row: LastPassage, member: Member | None, told: str, known: DoorDirections) -> PersonInside:
+def _person_of_passage(row: LastPassage, member: Member | None, name: str, known: DoorDirections) -> PersonInside:
     sure = row.device_id in known.certain_entrances
     words = {"time": Day.today().time_text(row.at), "place": row.device_name or row.device_id}
     if sure:
@@ -254,7 +254,7 @@ def _person_of_passage(row: LastPassage, member: Member | None, told: str, known
     return PersonInside(
         f"member:{row.member_id}",
         PersonKind.MEMBER,
-        (member.member_name if member else told) or row.member_id,
+        (member.member_name if member else name) or row.member_id,
         member.membergroup_name if member else "",
         Certainty.ENTRY if sure else Certainty.LIKELY,
         row.at,

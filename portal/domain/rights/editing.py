@@ -63,8 +63,8 @@ def parse_sheet(data: QueryDict) -> RightsSheet:
         found.keys = _keys(data, pool)
     odd = unseal_or_none(data.get("privilege.odd", ""))
     found.unknown_privileges = {} if odd is None else odd
-    told = data.getlist("privilege.told")
-    found.privilege = {name: f"privilege.{name}" in data for name in PRIVILEGE.default if name in told}
+    names = data.getlist("privilege.told")
+    found.privilege = {name: f"privilege.{name}" in data for name in PRIVILEGE.default if name in names}
     return found
 
 
@@ -127,9 +127,9 @@ def _raw_slot(data: QueryDict, name: str) -> Slot | None:
         return None
 
 
-def _mode(data: Mapping[str, str], name: str, whole: Any) -> str:
+def _mode(data: Mapping[str, str], name: str, raw: Any) -> str:
     mode = data.get(name, "")
-    return mode if mode in _MODES and (mode != UNCHANGED or whole is not None) else DENY_ALL
+    return mode if mode in _MODES and (mode != UNCHANGED or raw is not None) else DENY_ALL
 
 
 def _unsealed(texts: Iterable[str]) -> list[Any]:
@@ -142,10 +142,10 @@ def _unsealed(texts: Iterable[str]) -> list[Any]:
 
 def _side(data: QueryDict, part: str) -> dict[str, Any]:
     """Return the fields that both sides have, by name."""
-    whole = unseal_or_none(data.get(f"{part}.whole", ""))
+    raw = unseal_or_none(data.get(f"{part}.whole", ""))
     kept, extras = _unsealed(data.getlist(f"{part}.kept")), unseal_or_none(data.get(f"{part}.extras", ""))
     extras = extras if isinstance(extras, dict) else {}
-    return {"mode": _mode(data, f"{part}.mode", whole), "raw_entries": kept, "unknown_fields": extras, "raw": whole}
+    return {"mode": _mode(data, f"{part}.mode", raw), "raw_entries": kept, "unknown_fields": extras, "raw": raw}
 
 
 def _devices(data: QueryDict, pool: SchedulePool) -> AreaRights:
@@ -160,10 +160,10 @@ def _keys(data: QueryDict, pool: SchedulePool) -> KeyRights:
 
 
 def _box(data: QueryDict, part: str, pool: SchedulePool) -> BoxRights:
-    whole = unseal_or_none(data.get(f"keys.boxwhole.{part}", ""))
+    raw = unseal_or_none(data.get(f"keys.boxwhole.{part}", ""))
     units = {unit: parse_choice(data, name, pool) for unit, name in _inputs_under(data, f"keys.unit.{part}.").items()}
-    mode = _mode(data, f"keys.box.{part}", whole)
-    return BoxRights(mode, units, _unsealed(data.getlist(f"keys.boxkept.{part}")), whole)
+    mode = _mode(data, f"keys.box.{part}", raw)
+    return BoxRights(mode, units, _unsealed(data.getlist(f"keys.boxkept.{part}")), raw)
 
 
 _Side = TypeVar("_Side", AreaRights, KeyRights)
@@ -172,10 +172,10 @@ SCHEDULE_EDITS = frozenset({"row", "drop", "fill"})
 
 def apply_edit(edit: str, pool: SchedulePool, allowed: frozenset[str]) -> bool:
     """Apply an edit that concerns only schedules. Return False for anything else."""
-    word, *rest = edit.split() or [""]
+    word, *arguments = edit.split() or [""]
     if word not in allowed or word not in _EDITS:
         return False
-    _EDITS[word](pool, *[*rest, "", ""][:2])
+    _EDITS[word](pool, *[*arguments, "", ""][:2])
     return True
 
 
@@ -183,13 +183,13 @@ def apply_edit_to_sheet(edit: str, sheet: RightsSheet) -> None:
     """Apply any edit. Ignore unknown edits and templates that do not exist."""
     if apply_edit(edit, sheet.pool, frozenset(_EDITS)):
         return
-    word, *rest = edit.split() or [""]
-    if word == "rights" and rest:
-        template = _template(rest[0])
+    word, *arguments = edit.split() or [""]
+    if word == "rights" and arguments:
+        template = _template(arguments[0])
         if template is not None and template.kind == RightsTemplate.Kind.RIGHTS:
-            apply_template(sheet, template, merge="merge" in rest)
-    elif word == "drop_schedule" and rest:
-        _delete_schedule(sheet, rest[0])
+            apply_template(sheet, template, merge="merge" in arguments)
+    elif word == "drop_schedule" and arguments:
+        _delete_schedule(sheet, arguments[0])
 
 
 def apply_template(sheet: RightsSheet, template: RightsTemplate, *, merge: bool) -> None:

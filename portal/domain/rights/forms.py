@@ -126,9 +126,9 @@ class PassField(forms.Field):
         if schedule.is_wrong:
             raise ValidationError(_t("Some times need correcting. See the messages beside them."))
         if not pass_["schedule"]:
-            said = [_t("Enter at least one line of days and times.")]
+            sentences = [_t("Enter at least one line of days and times.")]
             never = _t("For no access, choose “Never”.") if "never" in self.allow else ""
-            raise ValidationError(join_sentences([*said, never or _t("For no access, leave the place out.")]))
+            raise ValidationError(join_sentences([*sentences, never or _t("For no access, leave the place out.")]))
         return pass_
 
     def has_changed(self, initial: Any, data: Any) -> bool:

@@ -36,8 +36,8 @@ class MemberRights:
     read_at: datetime | None = None
 
     @classmethod
-    def of(cls, told: Mapping[str, Any], read_at: datetime | None) -> "MemberRights":
-        devices, keys, privilege = (told.get(name) for name in RIGHTS_NAMES)
+    def of(cls, values: Mapping[str, Any], read_at: datetime | None) -> "MemberRights":
+        devices, keys, privilege = (values.get(name) for name in RIGHTS_NAMES)
         return cls(devices, keys, privilege, read_at)
 
     @property
@@ -74,8 +74,8 @@ def _verbatim(value: Any) -> Any:
 
 def canonical(rights: Mapping[str, Any]) -> dict[str, Any]:
     """Return the three parts in canonical form, so that equal meanings are equal values; None for an unknown part."""
-    told = [(each, rights.get(each.name)) for each in DOORS_AND_KEYS]
-    normal = {each.name: None if value is None else each.normalise(value) for each, value in told}
+    parts = [(each, rights.get(each.name)) for each in DOORS_AND_KEYS]
+    normal = {each.name: None if value is None else each.normalise(value) for each, value in parts}
     return {**normal, PRIVILEGE.name: _with_defaults(rights.get(PRIVILEGE.name))}
 
 
@@ -98,12 +98,12 @@ def is_same_json(one: Any, other: Any) -> bool:
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
-def is_as_sent(name: str, wanted: Any, told: Any) -> bool:
+def is_as_sent(name: str, wanted: Any, current: Any) -> bool:
     """Return True if the service's value of one part means the same as the sent one, even if written differently."""
     if name == PRIVILEGE.name:
-        given = told if isinstance(told, dict) else {}
+        given = current if isinstance(current, dict) else {}
         return isinstance(wanted, dict) and all(given.get(key) == value for key, value in wanted.items())
-    return is_same_json(canonical({name: wanted})[name] or no_access(), canonical({name: told})[name] or no_access())
+    return is_same_json(canonical({name: wanted})[name] or no_access(), canonical({name: current})[name] or no_access())
 
 
 PARTS = ("devices_pass", "keys_pass")
@@ -136,8 +136,8 @@ def rights_of_template(template: RightsTemplate) -> RightsBody:
 
 def rights_of_member(member: Member) -> RightsBody:
     """Return a member's rights to areas and keys, as far as they are known."""
-    told: Any = member.rights or {}
-    return {name: told[name] for name in PARTS if told.get(name)}
+    rights: Any = member.rights or {}
+    return {name: rights[name] for name in PARTS if rights.get(name)}
 
 
 def usual_rights(membergroup_ids: Iterable[str]) -> dict[str, RightsBody]:
@@ -148,16 +148,16 @@ def usual_rights(membergroup_ids: Iterable[str]) -> dict[str, RightsBody]:
     rows = Member.objects.filter(
         membergroup_id__in=set(membergroup_ids), rights__isnull=False, gone_at__isnull=True
     ).order_by()
-    ways = rows.values("membergroup_id", "rights").annotate(n=Count("pk")).order_by("-n")
+    variants = rows.values("membergroup_id", "rights").annotate(n=Count("pk")).order_by("-n")
     groups: dict[str, dict[str, tuple[int, Any]]] = {}
     known: dict[str, int] = {}
-    for way in ways.iterator(chunk_size=1000):
-        group, meant = way["membergroup_id"], groups.setdefault(way["membergroup_id"], {})
-        known[group] = known.get(group, 0) + way["n"]
+    for variant in variants.iterator(chunk_size=1000):
+        group, meant = variant["membergroup_id"], groups.setdefault(variant["membergroup_id"], {})
+        known[group] = known.get(group, 0) + variant["n"]
         if len(meant) < _MAX_VARIANTS:
-            parts = {name: (way["rights"] or {}).get(name) for name in PARTS}
+            parts = {name: (variant["rights"] or {}).get(name) for name in PARTS}
             key = digest({name: value or no_access() for name, value in parts.items()})
-            meant[key] = (meant.get(key, (0, None))[0] + way["n"], parts)
+            meant[key] = (meant.get(key, (0, None))[0] + variant["n"], parts)
     return {group: body for group, meant in groups.items() if (body := _majority(meant, known[group]))}
 
 

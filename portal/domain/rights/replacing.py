@@ -63,12 +63,12 @@ def _decide(row: Row, member: Member | None) -> RowDecision:
 def describe_changes(row: Row) -> list[FieldChange]:
     """Return old and new rights in words; "not loaded yet" for unknown ones."""
     content, known = row.content, _places(row.job)
-    said = []
+    changes = []
     for name, value in content["body"].items():
         had = content["old"].get(name)
         before = _("not loaded yet") if had is None else _rights_text(name, had, known)
-        said.append((MEMBER.label_of(name), before, _rights_text(name, value, known)))
-    return said
+        changes.append((MEMBER.label_of(name), before, _rights_text(name, value, known)))
+    return changes
 
 
 def _rights_text(name: str, rights: Any, known: words.PlaceNames) -> str:

@@ -254,8 +254,8 @@ class RightsSheet:
             sheet.devices = AreaRights.of(rights["devices_pass"], sheet.pool)
         if rights.get("keys_pass") is not None:
             sheet.keys = KeyRights.of(rights["keys_pass"], sheet.pool)
-        told = rights.get("privilege")
-        sheet.privilege, sheet.unknown_privileges = split_privilege(told)
+        privilege = rights.get("privilege")
+        sheet.privilege, sheet.unknown_privileges = split_privilege(privilege)
         return sheet
 
     def to_body(self) -> dict[str, Any]:
@@ -280,11 +280,11 @@ class RightsSheet:
         return any(schedule.is_wrong for schedule in self.pool.schedules.values())
 
 
-def split_privilege(told: Any) -> tuple[dict[str, bool], Any]:
+def split_privilege(privilege: Any) -> tuple[dict[str, bool], Any]:
     """Return privileges that are true or false (absent: false, as specified), and everything else unchanged."""
-    if told is not None and not isinstance(told, dict):
-        return {}, told
-    given = told or {}
+    if privilege is not None and not isinstance(privilege, dict):
+        return {}, privilege
+    given = privilege or {}
     # 0 equals False, but the service does not use it for false.
     plain = {
         name: bool(value) for name in PRIVILEGE.default if (value := given.get(name)) is None or isinstance(value, bool)

@@ -25,13 +25,13 @@ def rights_panel(context: Any, member: Member) -> dict[str, Any]:
         return shown | _links(request, member)
     found = words.rights_lines(rights.parts, words.load_place_names())
     flags, odd = split_privilege(rights.privilege)
-    said = words.privilege_words()
+    labels = words.privilege_words()
     scheduled = [line.pass_ for line in found if not line.is_unknown and _is_scheduled(line.pass_)]
     return shown | {
         "lines": [words.capitalise(text) for text in words.group_by_time(found)],
         "week": union_week(scheduled) if scheduled else None,
         "several": len(found) > 1,
-        "privileges": [said[name] for name, given in flags.items() if given],
+        "privileges": [labels[name] for name, given in flags.items() if given],
         "odd": list(odd.items()) if isinstance(odd, dict) else [("privilege", odd)],
         "read_at": rights.read_at,
         **_links(request, member),
@@ -49,11 +49,11 @@ def _is_scheduled(value: Any) -> bool:
 
 
 def _links(request: Any, member: Member) -> dict[str, str]:
-    slug, here = request.tenant.slug, not member.gone_at
+    slug, is_listed = request.tenant.slug, not member.gone_at
     links = {"explain_url": f"{_address('explain:index', slug)}?member={member.member_id}"}
-    if not here or not _address("explain:index", slug):
+    if not is_listed or not _address("explain:index", slug):
         links = {}
-    if here:
+    if is_listed:
         links["look_url"] = reverse("member_rights:edit", args=[slug, member.member_id])
         links["compare_url"] = reverse("rights:compare", args=[slug])
         links["edits"] = request.access.can(Permission.RIGHTS_EDIT)

@@ -154,8 +154,8 @@ def summary_lines(rights: Mapping[str, Any], places: PlaceNames) -> list[str]:
 
 def summary_text(devices_pass: Any, keys_pass: Any, places: PlaceNames | None = None) -> str:
     """Return all rights as one paragraph."""
-    told = {"devices_pass": devices_pass, "keys_pass": keys_pass}
-    return " ".join(_("%(text)s.") % {"text": text} for text in summary_lines(told, places or PlaceNames()))
+    rights = {"devices_pass": devices_pass, "keys_pass": keys_pass}
+    return " ".join(_("%(text)s.") % {"text": text} for text in summary_lines(rights, places or PlaceNames()))
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any], places: PlaceNames) -> list[RightsDifference]:
@@ -192,13 +192,13 @@ def _differences(old: list[RightsLine], new: list[RightsLine], name: str) -> lis
     replaces "no access".
     """
     was, now = _by_place(old), _by_place(new)
-    whole = _("All areas") if name == "devices_pass" else _("All keys")
+    all_places = _("All areas") if name == "devices_pass" else _("All keys")
     keys = dict.fromkeys([*now, *was])
     if _WHOLE in keys and never() in (_pass(was, _WHOLE), _pass(now, _WHOLE)) and len(keys) > 1:
         del keys[_WHOLE]
     return [
         RightsDifference(
-            (now.get(key) or was[key]).place or whole,
+            (now.get(key) or was[key]).place or all_places,
             _when(was, key),
             _when(now, key),
             (_pass(was, key), _pass(now, key)),

@@ -98,9 +98,9 @@ def describe_error(error: errors.ServiceError) -> str:
     """Return the sentence about an error for a person who waits at a screen. A timeout has a different sentence."""
     if isinstance(error, errors.TimedOut | errors.ConnectionLost):
         return gettext("The service did not respond.")
-    said = sentence_of(reason_of(error))
+    sentence = sentence_of(reason_of(error))
     words = error.detail if isinstance(error, errors.Rejected) else ""
-    return join_sentences([said, words and gettext("Response from the service: “%(words)s”") % {"words": words}])
+    return join_sentences([sentence, words and gettext("Response from the service: “%(words)s”") % {"words": words}])
 
 
 def paused_until(error: errors.ServiceError, now: datetime) -> datetime | None:

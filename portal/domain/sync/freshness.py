@@ -95,8 +95,8 @@ def count_members() -> int:
 def kind_states() -> QuerySet[MirrorState]:
     """Return the states of all kinds of the entered tenant, annotated with `now` and the run in progress, if any."""
     run = SyncRun.objects.filter(kind=OuterRef("kind"), state=SyncRun.State.RUNNING).order_by("-pk")
-    told = {f"run_{name}": Subquery(run.values(name)[:1]) for name in ("rows", "expected", "started_at")}
-    return MirrorState.objects.annotate(now=ClockTime(), **told)
+    annotations = {f"run_{name}": Subquery(run.values(name)[:1]) for name in ("rows", "expected", "started_at")}
+    return MirrorState.objects.annotate(now=ClockTime(), **annotations)
 
 
 def freshness_of(tenant: Tenant, found: Iterable[MirrorState] | None = None) -> Freshness:
@@ -120,8 +120,8 @@ def _kind_freshness(kind: MirrorKind, state: Any, now: datetime) -> KindFreshnes
         running = ListProgress(0, state.total or None, now)
     since = state.memory.get("known_from")
     known_from = datetime.fromisoformat(since) if since else None
-    told = (state.as_of, state.total, running, state.error, state.error_at, known_from)
-    return KindFreshness(kind, *told, next_at=schedule.next_read_at(state))
+    values = (state.as_of, state.total, running, state.error, state.error_at, known_from)
+    return KindFreshness(kind, *values, next_at=schedule.next_read_at(state))
 
 
 _REFRESH = "mirror:refresh"

@@ -41,21 +41,21 @@ def apply_guest_write(tenant: Tenant, guest_id: str, fields: Mapping[str, Any], 
     `fields` is the body that was sent (operation 20 with `created`, else 22). Values that the service chooses (the code
     that it e-mails) are unknown until a single read. Call this inside the transaction that records the outcome.
     """
-    said = {**fields, **_issuing_values(fields)}
+    values = {**fields, **_issuing_values(fields)}
     with tenant_scope(tenant), transaction.atomic():
         now, row = database_now(), _lock_guest(tenant, guest_id)
         fresh = row.pk is None or row.gone_at is not None
         before = row.use_date_end
-        GuestRowBuilder(tenant.pk).apply(row, said)
+        GuestRowBuilder(tenant.pk).apply(row, values)
         detail = dict(_GUEST_DEFAULTS) if created else dict(row.detail or {})
-        if _RIGHTS_FIELD_OF.keys() & said.keys():
+        if _RIGHTS_FIELD_OF.keys() & values.keys():
             detail = {name: value for name, value in detail.items() if name not in _RIGHTS_FIELD_OF.values()}
-        detail |= {name: said[name] for name in _DETAIL if name in said}
+        detail |= {name: values[name] for name in _DETAIL if name in values}
         row.key_return_date_end = _return_end(row, detail, before)
         row.detail = detail or None
         if created:
             row.detail_read_at = now
-            row.is_for_reserve = bool(said.get("is_for_reserve"))
+            row.is_for_reserve = bool(values.get("is_for_reserve"))
         _save_guest(row, now)
         adjust_total(MirrorKind.GUESTS, int(fresh))
 
@@ -206,9 +206,9 @@ def apply_member_read(tenant: Tenant, item: Mapping[str, Any], requested_at: dat
             full["membergroup_name"] = group_name
         reader.apply(row, full)
         row.extra = {**row.extra, **reader.values(item)["extra"]}
-        told = {name: item.get(name) for name in RIGHTS_NAMES}
-        _save_rights_change(row, told, requested_at)
-        row.rights = told
+        rights = {name: item.get(name) for name in RIGHTS_NAMES}
+        _save_rights_change(row, rights, requested_at)
+        row.rights = rights
         row.rights_read_at = row.first_hand_at = requested_at
         if row.gone_at is not None or _listed_values(row) != before:
             row.digest = None
@@ -247,20 +247,20 @@ def _group_names(bodies: Iterable[Mapping[str, Any]]) -> dict[str, str]:
 
 
 def _apply_rights(row: Member, fields: Mapping[str, Any], now: datetime, *, created: bool) -> None:
-    told = {name: fields[name] for name in RIGHTS_NAMES if name in fields}
+    rights = {name: fields[name] for name in RIGHTS_NAMES if name in fields}
     if created:
-        row.rights, row.rights_read_at = {**_DEFAULTS, **told}, now
-    elif told and row.rights is not None:
-        row.rights = {**row.rights, **told}
+        row.rights, row.rights_read_at = {**_DEFAULTS, **rights}, now
+    elif rights and row.rights is not None:
+        row.rights = {**row.rights, **rights}
 
 
-def _save_rights_change(member: Member, told: Mapping[str, Any], requested_at: datetime) -> None:
+def _save_rights_change(member: Member, rights: Mapping[str, Any], requested_at: datetime) -> None:
     """Save the old and new access rights of a member if they differ, and delete old changes.
 
     Our own writes update the mirror, so a difference was made elsewhere, for example in the member site.
     """
     known = member.rights
-    if known is None or all(each.is_same(known.get(each.name), told.get(each.name)) for each in DOORS_AND_KEYS):
+    if known is None or all(each.is_same(known.get(each.name), rights.get(each.name)) for each in DOORS_AND_KEYS):
         return
     mine = RightsChange.objects.filter(member_id=member.member_id)
     mine.filter(read_at__lt=requested_at - _RETENTION).delete()
@@ -270,7 +270,7 @@ def _save_rights_change(member: Member, told: Mapping[str, Any], requested_at: d
         since=member.rights_read_at,
         read_at=requested_at,
         before={each.name: known.get(each.name) for each in DOORS_AND_KEYS},
-        after={each.name: told.get(each.name) for each in DOORS_AND_KEYS},
+        after={each.name: rights.get(each.name) for each in DOORS_AND_KEYS},
     )
 
 
@@ -311,9 +311,9 @@ def _save_members(rows: Sequence[Member], reader: MemberRowBuilder) -> None:
     if events.has_subscribers(MirrorKind.RIGHTS):
         for row in rows:
             row.pk = ids[row.member_id]
-        told = [row for row in rows if row.rights is not None]
-        if told:
-            events.publish(MirrorKind.RIGHTS, current_tenant(), members=told)
+        members = [row for row in rows if row.rights is not None]
+        if members:
+            events.publish(MirrorKind.RIGHTS, current_tenant(), members=members)
 
 
 def _mark_shared(cards: Collection[bytes]) -> None:

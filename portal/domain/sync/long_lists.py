@@ -125,11 +125,11 @@ def _read_pages(connection: Connection, lease: MirrorLease, run: SyncRun) -> Non
     client = budgeted(connection, lease.priority)
     stop_at = time.monotonic() + SLICE_SECONDS
     share = CallShare(connection, LONG_LIST_SHARE, is_bounded=not lease.is_awaited)
-    asked = set(StagedPage.objects.filter(run=run).values_list("cursor", flat=True))
+    cursors = set(StagedPage.objects.filter(run=run).values_list("cursor", flat=True))
     while True:
         answer = _request_page(client, lease.kind, run)
-        asked.add(run.cursor)
-        following = _next_cursor(answer, asked)
+        cursors.add(run.cursor)
+        following = _next_cursor(answer, cursors)
         items = answer.value.readable_rows
         staged = _LISTS[lease.kind].stage(run, items)
         with transaction.atomic():
@@ -161,10 +161,10 @@ def _request_page(client: Client, kind: MirrorKind, run: SyncRun) -> Answer:
                 raise
 
 
-def _next_cursor(answer: Answer, asked: set[str]) -> str | None:
+def _next_cursor(answer: Answer, cursors: set[str]) -> str | None:
     """Return the cursor after this page. Ends the run when the service repeats a cursor."""
     following: str | None = answer.cursor
-    if following in asked:
+    if following in cursors:
         raise _RunEnded("repeated_cursor")
     return following
 

@@ -203,11 +203,11 @@ def request_reading(tenant: Tenant, kind: MirrorKind, *, by: Any) -> bool:
     with tenant_scope(tenant):
         states = MirrorState.objects.filter(kind=kind, lease_until__isnull=True)
         older = states.exclude(as_of__gt=ClockTime() - FRESH_ENOUGH)
-        asked = older.update(due_at=ClockTime(), woken_at=ClockTime(), **awaited)
-    if asked:
+        requested = older.update(due_at=ClockTime(), woken_at=ClockTime(), **awaited)
+    if requested:
         log.info("mirror_refresh_asked", tenant_id=tenant.pk, kind=str(kind), by=getattr(by, "pk", None))
         timer_registry.wake("mirror", tenant.pk)
-    return bool(asked)
+    return bool(requested)
 
 
 def request_more(tenant: Tenant, kind: MirrorKind) -> None:
@@ -239,8 +239,8 @@ def request_reading_since(tenant: Tenant, kind: MirrorKind, since: datetime) -> 
 
 def next_read_at(state: MirrorState) -> datetime | None:
     """Return when a kind is read next; while it waits for calls, when calls are expected to be free."""
-    told = state.memory.get(RESUMES_AT) if state.error in _NO_CALLS else None
-    return datetime.fromisoformat(told) if told else state.due_at
+    resumes_at = state.memory.get(RESUMES_AT) if state.error in _NO_CALLS else None
+    return datetime.fromisoformat(resumes_at) if resumes_at else state.due_at
 
 
 def due_states() -> QuerySet[MirrorState]:

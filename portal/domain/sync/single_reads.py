@@ -369,11 +369,11 @@ def _viewed_members(now: datetime) -> list[str]:
     """Return the members on open pages whose permissions are missing or too old. Remove the others from the memory."""
     with transaction.atomic():
         state = MirrorState.objects.select_for_update().filter(kind=MirrorKind.RIGHTS).first()
-        asked = state.memory.get("first", []) if state else []
-        if state is None or not asked:
+        viewed = state.memory.get("first", []) if state else []
+        if state is None or not viewed:
             return []
-        unknown = set(_worth_reading(Member.objects.filter(member_id__in=asked), now))
-        wanted = [member_id for member_id in asked if member_id in unknown]
+        unknown = set(_worth_reading(Member.objects.filter(member_id__in=viewed), now))
+        wanted = [member_id for member_id in viewed if member_id in unknown]
         state.memory = {**state.memory, "first": wanted}
         state.save(update_fields=["memory"])
     return wanted[:BACKGROUND_BATCH]

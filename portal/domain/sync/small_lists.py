@@ -126,8 +126,8 @@ def _replace(
 
 
 def _is_newer(row: Any, started: datetime) -> bool:
-    told = getattr(row, "first_hand_at", None)
-    return told is not None and told > started
+    read_at = getattr(row, "first_hand_at", None)
+    return read_at is not None and read_at > started
 
 
 def _update_row(row: Any, values: Mapping[str, Any] | None) -> bool:

@@ -253,7 +253,7 @@ def swap_guests(run: SyncRun) -> SwapResult:
     found = _staged_guests(run)
     known = _known_guest_digests(run.tenant_id)
     digests = {guest_id: reader.digest(item) for guest_id, item in found.items()}
-    told = {name for item in found.values() for name in item.keys() & GUEST.columns_of.keys()} | {GUEST_NAME.name}
+    names = {name for item in found.values() for name in item.keys() & GUEST.columns_of.keys()} | {GUEST_NAME.name}
     changed = {guest_id: item for guest_id, item in found.items() if known.get(guest_id) != digests[guest_id]}
     scope: dict[str, Any] = {"tenant": run.tenant_id, "since": run.started_at}
     missing = [] if run.reason else list(known.keys() - found.keys())
@@ -262,7 +262,8 @@ def swap_guests(run: SyncRun) -> SwapResult:
         removed = cursor.rowcount
         written = 0
         if changed:
-            columns = [column for name, each in GUEST.columns_of.items() if name in told for column in each] + ["extra"]
+            columns = [column for name, each in GUEST.columns_of.items() if name in names for column in each]
+            columns.append("extra")
             cursor.execute(_guest_upsert(columns), {**scope, **_guest_arrays(reader, columns, changed, digests)})
             written = cursor.rowcount
         cursor.execute("SELECT count(*) FROM people_guest WHERE tenant_id = %s AND gone_at IS NULL", [run.tenant_id])
@@ -289,8 +290,8 @@ def _guest_upsert(columns: Iterable[str]) -> str:
     named = ["guest_id", "digest", *columns]
     arrays = ", ".join(f"%({name})s::{_GUEST_TYPES[name]}[]" for name in named)
     values = ", ".join(f"EXCLUDED.{name}" for name in named[1:])
-    rest = {"guest_name": "''", "name_key": "''", "extra": "'{}'"}
-    unsaid = {name: value for name, value in rest.items() if name not in named}
+    defaults = {"guest_name": "''", "name_key": "''", "extra": "'{}'"}
+    unsaid = {name: value for name, value in defaults.items() if name not in named}
     return f"""
         INSERT INTO people_guest AS g (tenant_id, {", ".join([*named, *unsaid])})
         SELECT %(tenant)s, t.*{"".join(f", {value}" for value in unsaid.values())} FROM unnest({arrays}) AS t
@@ -303,5 +304,5 @@ def _guest_arrays(
     reader: GuestRowBuilder, columns: list[str], items: dict[str, dict[str, Any]], digests: dict[str, bytes]
 ) -> dict[str, list[Any]]:
     rows = [reader.encrypted_values(item) for item in items.values()]
-    told = {column: [row[column] for row in rows] for column in columns}
-    return {"guest_id": list(items), "digest": [digests[guest_id] for guest_id in items], **told}
+    values = {column: [row[column] for row in rows] for column in columns}
+    return {"guest_id": list(items), "digest": [digests[guest_id] for guest_id in items], **values}

@@ -43,5 +43,5 @@ def redirect_back(request: TenantRequest) -> HttpResponse:
     """Return to the page in the form's field `next`, or to the nearest page of the tenant."""
     tenant, back = request.tenant, request.POST.get("next", "")
     home = first_page_of(tenant, request.access.permissions)
-    here = url_has_allowed_host_and_scheme(back, allowed_hosts=None)
-    return redirect(nearest_page(back, within=tenant.get_absolute_url(), home=home) if here else home)
+    is_within_site = url_has_allowed_host_and_scheme(back, allowed_hosts=None)
+    return redirect(nearest_page(back, within=tenant.get_absolute_url(), home=home) if is_within_site else home)

@@ -59,8 +59,8 @@ def write_presence(row: Visit, values: Mapping[str, Any]) -> PresenceChange:
 
 def save_act(by: Requester, changes: Sequence[PresenceChange]) -> None:
     """Save an act. Call it in the act's transaction."""
-    told = [[each.visit_id, _presence_json(each.before), _presence_json(each.after)] for each in changes]
-    DeskAction.objects.create(tenant=by.tenant, by=by.user, changes=told)
+    changed = [[each.visit_id, _presence_json(each.before), _presence_json(each.after)] for each in changes]
+    DeskAction.objects.create(tenant=by.tenant, by=by.user, changes=changed)
 
 
 def last_act(by: Requester) -> DeskAction | None:
@@ -128,8 +128,8 @@ def check_in(*, visit: Visit, by: Requester, use_suggested_time: bool = False, w
     now = timezone.now()
 
     def step(row: Visit) -> dict[str, Any] | None:
-        stands = status_of(row, now)
-        if stands not in MAY_CHECK_IN:
+        status = status_of(row, now)
+        if status not in MAY_CHECK_IN:
             if row.arrived_at is not None:
                 return None
             raise NotPossible(_("This code was not issued or was deactivated. Issue a new one first."))

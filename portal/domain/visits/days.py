@@ -44,10 +44,10 @@ class Day:
         """Return `09:41` for a moment of this day, else `11-20 09:41`, with the year if it differs."""
         if moment is None:
             return ""
-        there = local(moment)
-        if there.date() == self.date:
-            return f"{there:%H:%M}"
-        return f"{there:%m-%d %H:%M}" if there.year == self.date.year else f"{there:%Y-%m-%d %H:%M}"
+        local_time = local(moment)
+        if local_time.date() == self.date:
+            return f"{local_time:%H:%M}"
+        return f"{local_time:%m-%d %H:%M}" if local_time.year == self.date.year else f"{local_time:%Y-%m-%d %H:%M}"
 
     def plus_days(self, days: int) -> "Day":
         return Day(min(max(self.date + timedelta(days=days), _FIRST), _LAST))

@@ -208,10 +208,10 @@ class Visit(TenantModel):
     @property
     def is_being_revived(self) -> bool:
         """Return True if a later end was requested and its result is unknown: no deactivation until then."""
-        asked = self.revive_intent
-        if not self.is_cut or asked is None:
+        intent = self.revive_intent
+        if not self.is_cut or intent is None:
             return False
-        return asked.state in UNDER_WAY or (asked.state == State.UNCERTAIN and asked.due_at is not None)
+        return intent.state in UNDER_WAY or (intent.state == State.UNCERTAIN and intent.due_at is not None)
 
 
 class DeskAction(TenantModel):
