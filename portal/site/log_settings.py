@@ -30,9 +30,9 @@ def remove_queries(logger: Any, method: str, event: MutableMapping[str, Any]) ->
         value = event.get(name)
         if isinstance(value, str):
             event[name] = _SECRET_ADDRESS.sub(r"/\1/…", value.partition("?")[0])
-    said = event.get("event")
-    if isinstance(said, str):  # Django's own lines about requests have the address in their text
-        event["event"] = _SECRET_ADDRESS.sub(r"/\1/…", said)
+    text = event.get("event")
+    if isinstance(text, str):  # Django's own lines about requests have the address in their text
+        event["event"] = _SECRET_ADDRESS.sub(r"/\1/…", text)
     return event
 
 

@@ -145,8 +145,8 @@ def _workers() -> str:
     """Check that each queue has a worker. Answers are read one by one, because two workers may have the same name."""
     with app.connection_for_write(transport_options={"socket_timeout": 3}) as patient:
         answers = app.control.broadcast("active_queues", reply=True, timeout=1, connection=patient) or []
-    heard = {queue["name"] for answer in answers for queues in answer.values() for queue in queues}
-    missing = ", ".join(queue for queue in QUEUES if queue not in heard)
+    served = {queue["name"] for answer in answers for queues in answer.values() for queue in queues}
+    missing = ", ".join(queue for queue in QUEUES if queue not in served)
     return f"No worker listens to: {missing}." if missing else ""
 
 
@@ -319,8 +319,8 @@ def _gauge(name: str, text: str, labels: tuple[str, ...], rows: list[tuple[Any, 
 
 
 def _queue_lengths() -> list[tuple[Any, ...]]:
-    with celery_app.broker_client() as asked:
-        return [(queue, asked.llen(queue)) for queue in QUEUES]
+    with celery_app.broker_client() as client:
+        return [(queue, client.llen(queue)) for queue in QUEUES]
 
 
 @login_not_required

@@ -59,5 +59,5 @@ _FAULT_TEXTS: dict[str, Callable[[Facts], str]] = {
 
 def fault_text(word: str, facts: Facts) -> str:
     """Return the sentence for a code of FileFault; an unknown code is returned unchanged."""
-    said = _FAULT_TEXTS.get(word)
-    return said(facts) if said else word
+    describe = _FAULT_TEXTS.get(word)
+    return describe(facts) if describe else word

@@ -52,12 +52,13 @@ class Document(FPDF):
 def add_font(pdf: FPDF) -> None:
     """Add the font to a document like `pdf.add_font`, but without reading the file again."""
     with _LOCK:
-        whole, _glyphs = _read_font()
-    font = copy(whole)
+        full_font, _glyphs = _read_font()
+    font = copy(full_font)
     del font.ttfont  # each document gets its own when it is written
     # Everything else that fpdf2 changes in a font.
     font.i = len(pdf.fonts) + 1
-    font.cw, font.desc, font.missing_glyphs, font.subset = whole.cw.copy(), copy(whole.desc), [], SubsetMap(font)
+    font.cw, font.desc = full_font.cw.copy(), copy(full_font.desc)
+    font.missing_glyphs, font.subset = [], SubsetMap(font)
     pdf.fonts[font.fontkey] = font
     pdf.pdf_version = max(pdf.pdf_version, "1.6")  # the first version that may embed such glyphs
 
@@ -77,8 +78,8 @@ def _base_font() -> bytes:
     """Return the font with a single glyph of each group; glyphs of a group share their hints. Others can be added."""
     with TTFont(sans_path(), lazy=True, recalcBBoxes=False) as font, BytesIO() as file:
         glyphs = font["CFF "].cff[0]
-        rest = {*font.keys()} - {"CFF "}
-        subsetter = Subsetter(Options(desubroutinize=True, notdef_outline=True, drop_tables=rest))
+        tables = {*font.keys()} - {"CFF "}
+        subsetter = Subsetter(Options(desubroutinize=True, notdef_outline=True, drop_tables=tables))
         subsetter.populate(glyphs=dict(zip(glyphs.FDSelect.gidArray, glyphs.charset, strict=True)).values())
         subsetter.subset(font)
         font.save(file)

@@ -180,9 +180,9 @@ def _detect_delimiter(sample: str) -> str:
     """Return the delimiter with the most equal numbers of columns in the first lines; a comma for a single column."""
     if not sample.strip():
         raise FileFault("empty")
-    said = sample.lstrip("\ufeff")[:6].lower()
-    if said.startswith("sep=") and said[4:5] in DELIMITERS:
-        return said[4]
+    beginning = sample.lstrip("\ufeff")[:6].lower()
+    if beginning.startswith("sep=") and beginning[4:5] in DELIMITERS:
+        return beginning[4]
     return max(DELIMITERS, key=lambda each: _column_agreement(sample, each))
 
 
@@ -204,8 +204,8 @@ def _column_agreement(sample: str, delimiter: str) -> tuple[float, int]:
 def _blank_sep_line(lines: Iterable[str]) -> Iterator[str]:
     """Yield the lines with a blank one for Excel's first line "sep=;", so that line numbers stay correct."""
     for number, line in enumerate(lines):
-        said = line.strip().lower()
-        yield "\n" if number == 0 and len(said) <= 5 and said.startswith("sep=") else line
+        text = line.strip().lower()
+        yield "\n" if number == 0 and len(text) <= 5 and text.startswith("sep=") else line
 
 
 class _ChunkReader(io.RawIOBase):

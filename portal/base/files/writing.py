@@ -195,8 +195,8 @@ def render_rows(lines: Iterable[Sequence[str]]) -> bytes:
 def _cell(text: str) -> str:
     if not text:
         return "<c/>"
-    said = _FORBIDDEN.sub(lambda found: f"_x{ord(found[0]):04X}_", text[:_MAX_CELL_LENGTH])
-    return f'<c t="inlineStr" s="{_TEXT_STYLE}"><is><t xml:space="preserve">{escape(said)}</t></is></c>'
+    content = _FORBIDDEN.sub(lambda found: f"_x{ord(found[0]):04X}_", text[:_MAX_CELL_LENGTH])
+    return f'<c t="inlineStr" s="{_TEXT_STYLE}"><is><t xml:space="preserve">{escape(content)}</t></is></c>'
 
 
 def count_parts_per_sheet(parts: Iterable[tuple[int, int]]) -> list[int]:

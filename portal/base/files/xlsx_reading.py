@@ -205,8 +205,8 @@ class _RowParser:
         if len(self._value) + len(self._formula) + len(self._inline) > 2 * file_limits.MAX_CELL:
             raise FileFault("cell", line=self._row)
 
-    def _begin_row(self, said: str) -> None:
-        self._row = int(said) if said.isdecimal() and len(said) < 9 else self._row + 1
+    def _begin_row(self, number: str) -> None:
+        self._row = int(number) if number.isdecimal() and len(number) < 9 else self._row + 1
         self._column, self._cells = 0, {}
 
     def _begin_cell(self, attributes: dict[str, str]) -> None:
@@ -350,16 +350,16 @@ def _reader_of(code: str) -> _Reader:
 def _number(value: str, _epoch: datetime) -> str:
     """Return a number as its shortest exact text: 42, 0.5; LOST_DIGITS if it has more than fifteen digits."""
     try:
-        whole = int(value) if "." not in value and "E" not in value.upper() else float(value)
+        number = int(value) if "." not in value and "E" not in value.upper() else float(value)
     except ValueError:
         return value
-    if isinstance(whole, float):
-        if whole != whole or whole in (float("inf"), float("-inf")):
+    if isinstance(number, float):
+        if number != number or number in (float("inf"), float("-inf")):
             return value
-        if not whole.is_integer():
-            return repr(whole)
-        whole = int(whole)
-    return str(whole) if abs(whole) < _EXACT else LOST_DIGITS
+        if not number.is_integer():
+            return repr(number)
+        number = int(number)
+    return str(number) if abs(number) < _EXACT else LOST_DIGITS
 
 
 def _padded(text: str, width: int) -> str:

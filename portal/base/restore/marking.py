@@ -156,9 +156,9 @@ def _mark_tenant(tenant: Tenant, taken_at: datetime | None, identity: str) -> No
     kept = {name: [*row.waiting.get(name, ()), *each] for name, each in marked.items() if isinstance(each, list)}
     row.waiting = kept
     row.save(update_fields=["counts", "waiting"])
-    said = coded_sentence("restore.found")
+    summary = coded_sentence("restore.found")
     audit.record(
-        tenant=tenant, by=None, by_label=audit.PORTAL_ACTOR, action="restore.found", target="tenant", summary=said
+        tenant=tenant, by=None, by_label=audit.PORTAL_ACTOR, action="restore.found", target="tenant", summary=summary
     )
     owners.queue_mails(MAIL_KIND, _mail_values(taken_at, tenant.name, tenant.slug))
 
@@ -177,5 +177,5 @@ def release(row: Restore, by: User) -> None:
             let_go_on(held.waiting.get(name, []))
         held.released_at, held.released_by = database_now(), by
         held.save(update_fields=["released_at", "released_by"])
-        said = coded_sentence("restore.released")
-        audit.record(tenant=held.tenant, by=by, action="restore.release", target="tenant", summary=said)
+        summary = coded_sentence("restore.released")
+        audit.record(tenant=held.tenant, by=by, action="restore.release", target="tenant", summary=summary)

@@ -97,11 +97,11 @@ def check_files(path: Path, key: bytes) -> int:
             wrong = [] if is_signed(key, manifest, archive.read(SIGNATURE)) else [f"Changed: {MANIFEST}"]
             lines = [line.partition("  ") for line in manifest.decode().splitlines()]
             listed = {name: digest for digest, _space, name in lines}
-            there = set(archive.namelist()) - {MANIFEST, SIGNATURE, STAMP}
-            wrong += [f"Added: {name}" for name in sorted(there - set(listed))]
-            wrong += [f"Missing: {name}" for name in sorted(set(listed) - there)]
+            present = set(archive.namelist()) - {MANIFEST, SIGNATURE, STAMP}
+            wrong += [f"Added: {name}" for name in sorted(present - set(listed))]
+            wrong += [f"Missing: {name}" for name in sorted(set(listed) - present)]
             wrong += [
-                f"Changed: {name}" for name in listed if name in there and not is_same(archive, name, listed[name])
+                f"Changed: {name}" for name in listed if name in present and not is_same(archive, name, listed[name])
             ]
     except NotChecked:
         raise

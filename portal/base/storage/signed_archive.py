@@ -33,8 +33,8 @@ class _TailBuffer:
         self.sink, self.digest, self._held = sink, hashlib.sha256(), b""
 
     def write(self, data: bytes) -> int:
-        told = self._held + bytes(data)
-        passed, self._held = told[:-TAIL], told[-TAIL:]
+        content = self._held + bytes(data)
+        passed, self._held = content[:-TAIL], content[-TAIL:]
         self.digest.update(passed)
         self.sink.write(passed)
         return len(data)

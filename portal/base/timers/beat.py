@@ -213,9 +213,9 @@ def _query_timers(timers: tuple[str, ...]) -> tuple[bool, ...]:
 @lru_cache
 def _build_query(timers: tuple[str, ...]) -> PreparedStatement:
     """Return one statement that queries for each timer whether any of its querysets has a row."""
-    asked, params = [], []
+    columns, params = [], []
     for timer in timers:
         made = [rows.order_by().values("pk").query.sql_with_params() for rows in TIMERS[timer].due_rows()]
-        asked.append(" OR ".join(f"EXISTS ({rows})" for rows, _ in made))
+        columns.append(" OR ".join(f"EXISTS ({rows})" for rows, _ in made))
         params += [param for _, given in made for param in given]
-    return PreparedStatement(f"SELECT {', '.join(asked)}", params)
+    return PreparedStatement(f"SELECT {', '.join(columns)}", params)

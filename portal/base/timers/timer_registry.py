@@ -252,15 +252,15 @@ def _overdue_seconds() -> tuple[datetime, dict[str, float]]:
 @cache
 def _build_query() -> tuple[list[str], PreparedStatement]:
     """Return the timers' names and one statement for the age of each one's oldest due row, in seconds."""
-    asked, params, names = ["clock_timestamp()"], [], []
+    columns, params, names = ["clock_timestamp()"], [], []
     for name, timer in TIMERS.items():
         made = [oldest.query.sql_with_params() for rows in timer.lag_rows() for oldest in _oldest(rows)]
         if made:
             names.append(name)
             ages = ", ".join(f"extract(epoch FROM clock_timestamp() - ({rows}))" for rows, _ in made)
-            asked.append(f"GREATEST(0, {ages})")
+            columns.append(f"GREATEST(0, {ages})")
             params += [param for _, given in made for param in given]
-    return names, PreparedStatement(f"SELECT {', '.join(asked)}", params)
+    return names, PreparedStatement(f"SELECT {', '.join(columns)}", params)
 
 
 def _oldest(rows: QuerySet[Any]) -> list[QuerySet[Any]]:

@@ -135,19 +135,19 @@ def _compile_query(question: _BatchQuery) -> _CompiledQuery:
     return _CompiledQuery(question.name, model, sql, params, fields, annotations)
 
 
-def _build_row(made: _CompiledQuery, told: dict[str, Any]) -> Any:
+def _build_row(made: _CompiledQuery, row_values: dict[str, Any]) -> Any:
     """Return the row that the queryset would have built, from values in JSON."""
     if made.model is None:
-        return tuple(told.values())
+        return tuple(row_values.values())
     names, values = [], []
-    for name, value in told.items():
+    for name, value in row_values.items():
         if name in made.fields:
             attname, reads = made.fields[name]
             names.append(attname)
             values.append(value if reads is None else reads(value))
     row = made.model.from_db("default", names, values)
     for name, read in made.annotations.items():
-        setattr(row, name, read(told[name]))
+        setattr(row, name, read(row_values[name]))
     return row
 
 

@@ -169,11 +169,11 @@ def stacked_chart(
 
     Every part above zero is high enough to be visible.
     """
-    top = max([sum(counts(thing).values()) for thing in subjects] + [1])
+    top = max([sum(counts(subject).values()) for subject in subjects] + [1])
     top += top % 2
     drawn = [
-        StackedBar(thing, place * step + 2, step - 4, list(_stack_parts(counts(thing), top, height)))
-        for place, thing in enumerate(subjects)
+        StackedBar(subject, place * step + 2, step - 4, list(_stack_parts(counts(subject), top, height)))
+        for place, subject in enumerate(subjects)
     ]
     return StackedChart(drawn, top, step, height)
 

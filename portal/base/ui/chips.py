@@ -37,7 +37,7 @@ def icon(name: str, size: int = 18, label: str = "") -> SafeString:
     Without `label` it is hidden from screen readers, because the words beside it are enough. Raises
     `tablericons.IconDoesNotExist` for a name that the set does not have.
     """
-    told = {"role": "img", "aria-label": label} if label else {"aria-hidden": "true"}
+    accessibility = {"role": "img", "aria-label": label} if label else {"aria-hidden": "true"}
     if name in _names_in_file():
         drawn = ElementTree.Element("svg")
         ElementTree.SubElement(drawn, "use", {"href": f"{static(PICTURES)}#{name}"})
@@ -46,7 +46,7 @@ def icon(name: str, size: int = 18, label: str = "") -> SafeString:
         drawn.attrib |= {"stroke-width": "1.75", "focusable": "false"}
     its_own = {name: value for name, value in drawn.attrib.items() if name not in ("width", "height")}
     sides = {"width": str(size), "height": str(size)} if size != _DEFAULT_SIZE else {}
-    drawn.attrib = {**its_own, "class": "icon"} | sides | told
+    drawn.attrib = {**its_own, "class": "icon"} | sides | accessibility
     source = ElementTree.tostring(drawn, encoding="unicode", short_empty_elements=True)
     return mark_safe(" ".join(source.split()).replace(" />", "/>"))  # noqa: S308 - our set, attributes escaped here
 

@@ -64,7 +64,7 @@ def find_hits(request: HttpRequest, text: str) -> list[HitGroup]:
     if in_tenant(request):
         if text:
             mine = [each for each in _sources.values() if request.access.can(each[2])]
-            groups = [HitGroup(label, list(source(request, text))[:MAX_HITS]) for label, source, *_said in mine]
+            groups = [HitGroup(label, list(source(request, text))[:MAX_HITS]) for label, source, *_describe in mine]
         groups.append(HitGroup(pgettext("portal", "Pages"), _pages(request, text)))
     groups.append(HitGroup(_("Tenants"), _tenants(request, text)))
     return [group for group in groups if group.hits]
@@ -74,8 +74,8 @@ def describe_unread(request: HttpRequest) -> list[str]:
     """Return which data of the searched lists is not loaded, as far as this person may see them."""
     if not in_tenant(request):
         return []
-    told = (said(request) for _label, _source, may, said in _sources.values() if request.access.can(may))
-    return list(filter(None, told))
+    sentences = (describe(request) for _label, _source, may, describe in _sources.values() if request.access.can(may))
+    return list(filter(None, sentences))
 
 
 def _pages(request: HttpRequest, text: str) -> list[Hit]:
@@ -84,11 +84,11 @@ def _pages(request: HttpRequest, text: str) -> list[Hit]:
 
 
 def _tenants(request: HttpRequest, text: str) -> list[Hit]:
-    here = request.tenant.pk if in_tenant(request) else None
+    current = request.tenant.pk if in_tenant(request) else None
     wanted = text.casefold()
     hits = []
     for tenant, role in tenants_of(cast(User, request.user)):
-        if tenant.pk != here and (wanted in tenant.name.casefold() or wanted in tenant.slug):
+        if tenant.pk != current and (wanted in tenant.name.casefold() or wanted in tenant.slug):
             address = nav.address_of_kind("home", tenant.slug, role.permissions)
             hits.append(Hit(tenant.name, address, hint=role.title, tenant=tenant))
     return hits[:MAX_HITS]

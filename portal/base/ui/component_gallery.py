@@ -55,7 +55,7 @@ def part(request: HttpRequest, part: str) -> HttpResponse:
     }
     if part not in pages:
         raise Http404
-    asked = {
+    context = {
         "heading": "Delete 3 members",
         "question": "Delete these members from the service?",
         "consequences": ["Their cards and faces stop opening doors at once.", "This cannot be undone."],
@@ -64,7 +64,7 @@ def part(request: HttpRequest, part: str) -> HttpResponse:
         "cancel": "/_components/",
         "reason": "This needs the permission “Delete members”, which the role “Guard” does not have.",
     }
-    return render(request, pages[part], asked)
+    return render(request, pages[part], context)
 
 
 def _check_access(request: HttpRequest) -> None:

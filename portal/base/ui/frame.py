@@ -229,8 +229,8 @@ class Frame:
             return []
         support = self.request.access.support_session
         own = [support_banner(self.request.tenant, support)] if support else []
-        for name, (source, asked) in _banners.items():
-            if not asked or batching.load_rows(self.request, name):
+        for name, (source, is_queried) in _banners.items():
+            if not is_queried or batching.load_rows(self.request, name):
                 own += source(self.request)
         return sorted(own, key=lambda each: each.tone == "note")  # notes are last
 
@@ -246,8 +246,8 @@ class Frame:
     @property
     def freshness_key(self) -> tuple[Any, ...]:
         """Return what the line about freshness depends on, except the times in it."""
-        told = self.freshness or {}
-        return told.get("refresh_url"), bool(told.get("as_of")), bool(told.get("last_sync"))
+        facts = self.freshness or {}
+        return facts.get("refresh_url"), bool(facts.get("as_of")), bool(facts.get("last_sync"))
 
     @cached_property
     def budget(self) -> Mapping[str, Any] | None:

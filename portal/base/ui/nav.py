@@ -73,10 +73,10 @@ def links(request: HttpRequest) -> Iterator[NavLink]:
     """Yield the entries that this person has access to in the request's tenant."""
     if not in_tenant(request):
         return
-    here, missing = page_kind_of(request), missing_contracts(request)
+    current, missing = page_kind_of(request), missing_contracts(request)
     for entry in ENTRIES:
         if entry.is_open_to(request.access.permissions) and entry.contract not in missing:
-            yield NavLink(entry, url_in_tenant(entry.url_name, request.tenant.slug), entry.kind == here)
+            yield NavLink(entry, url_in_tenant(entry.url_name, request.tenant.slug), entry.kind == current)
 
 
 def missing_contracts(request: HttpRequest) -> frozenset[str]:
@@ -92,9 +92,9 @@ def home_of(slug: str, allowed: frozenset[Permission]) -> str:
 
 def address_of_kind(kind: str, slug: str, allowed: frozenset[Permission]) -> str:
     """Return the URL of the tenant's page of this kind, or of the first page that `allowed` gives access to."""
-    open_here = [entry for entry in ENTRIES if entry.is_open_to(allowed)]
-    wanted = [entry for entry in open_here if entry.kind == kind]
-    chosen = (wanted or open_here or ENTRIES)[0]
+    allowed_entries = [entry for entry in ENTRIES if entry.is_open_to(allowed)]
+    wanted = [entry for entry in allowed_entries if entry.kind == kind]
+    chosen = (wanted or allowed_entries or ENTRIES)[0]
     return url_in_tenant(chosen.url_name, slug)
 
 

@@ -66,8 +66,8 @@ class ShownValuesForm(forms.Form):
         `about` names the edited thing.
         """
         self._about = f"seen {about}"
-        told = unseal_or_none(self.data.get("seen", ""), self._about) if self.is_bound else None
-        self.shown_values = told if isinstance(told, dict) else current
+        posted = unseal_or_none(self.data.get("seen", ""), self._about) if self.is_bound else None
+        self.shown_values = posted if isinstance(posted, dict) else current
 
     @property
     def shown_token(self) -> str:

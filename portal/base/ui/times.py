@@ -54,14 +54,14 @@ def clock_tag(moment: datetime | None) -> SafeString | str:
     """Return `09:41:07` for today, with the date before it on other days."""
     if moment is None or moment == "":
         return ""
-    there = local(moment)
-    today = there.date() == local(timezone.now()).date()
-    return _draw_tag(there, 11, 19) if today else _draw_tag(there, 0, 16)
+    local_time = local(moment)
+    today = local_time.date() == local(timezone.now()).date()
+    return _draw_tag(local_time, 11, 19) if today else _draw_tag(local_time, 0, 16)
 
 
-def _draw_tag(there: datetime, begin: int, end: int) -> SafeString:
+def _draw_tag(local_time: datetime, begin: int, end: int) -> SafeString:
     """Return the tag that shows a slice of the time's ISO text, which needs no escaping."""
-    iso = there.isoformat(timespec="seconds")
+    iso = local_time.isoformat(timespec="seconds")
     return mark_safe(f'<time datetime="{iso}">{iso[begin:end].replace("T", " ")}</time>')  # noqa: S308
 
 

@@ -102,8 +102,8 @@ def add_side(name: str, side: str) -> str:
     """Return the name of a door or an area with the side of the door: "Lobby (entry side)"."""
     if not side:
         return name
-    said, text = service_word("side", side), _t("{name} ({side})")
-    return HtmlText(text.format(name=name, side=said), format_html(text, name=name, side=said))
+    label, text = service_word("side", side), _t("{name} ({side})")
+    return HtmlText(text.format(name=name, side=label), format_html(text, name=name, side=label))
 
 
 def join_sentences(parts: Iterable[object]) -> str:

@@ -40,9 +40,14 @@ def save_look(request: HttpRequest) -> HttpResponse:
 @require_GET
 def switcher(request: HttpRequest) -> HttpResponse:
     """Show the person's tenants, each with the URL of the same kind of page there."""
-    kind, here = request.GET.get("kind", ""), request.GET.get("here", "")
+    kind, current = request.GET.get("kind", ""), request.GET.get("here", "")
     listed: list[dict[str, Any]] = [
-        {"tenant": t, "role": role, "here": t.slug == here, "href": nav.address_of_kind(kind, t.slug, role.permissions)}
+        {
+            "tenant": t,
+            "role": role,
+            "is_current": t.slug == current,
+            "href": nav.address_of_kind(kind, t.slug, role.permissions),
+        }
         for t, role in tenants_of(_person(request))
     ]
     return render(request, "components/switcher.html", {"tenants": listed})

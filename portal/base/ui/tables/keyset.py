@@ -119,14 +119,14 @@ def _page_after(queryset: QuerySet[Any], order: SortOrder, size: int, cursor: Cu
 
 
 def _page_before(queryset: QuerySet[Any], order: SortOrder, size: int, cursor: Cursor | None, total: int) -> ListPage:
-    size_here = (total % size or size) if cursor is None and total else size
-    found = _take_rows(queryset, order, size_here + 1, cursor, backward=True)
+    page_size = (total % size or size) if cursor is None and total else size
+    found = _take_rows(queryset, order, page_size + 1, cursor, backward=True)
     if len(found) < size and cursor is not None:
         return _page_after(queryset, order, size, None)
-    rows = found[:size_here][::-1]
+    rows = found[:page_size][::-1]
     last = cursor.number - 1 if cursor else total or len(rows)
     return _build_page(
-        rows, order, max(1, last - len(rows) + 1), earlier=len(found) > size_here, later=cursor is not None
+        rows, order, max(1, last - len(rows) + 1), earlier=len(found) > page_size, later=cursor is not None
     )
 
 
@@ -154,8 +154,8 @@ def _take_rows(
     for empty in segments:
         if len(found) >= count:
             break
-        here = cursor if cursor is not None and (cursor.value is None) == empty else None
-        found += _segment_rows(queryset, order, here, empty=empty, backward=backward)[: count - len(found)]
+        start = cursor if cursor is not None and (cursor.value is None) == empty else None
+        found += _segment_rows(queryset, order, start, empty=empty, backward=backward)[: count - len(found)]
     return found
 
 

@@ -132,8 +132,8 @@ class Listing:
 
     @cached_property
     def order(self) -> keyset.SortOrder:
-        asked = self.address.get("sort") or self.default_sort
-        field, falling = asked.removeprefix("-"), asked.startswith("-")
+        requested = self.address.get("sort") or self.default_sort
+        field, falling = requested.removeprefix("-"), requested.startswith("-")
         if field not in {column.sort for column in self.columns if column.sort}:
             field, falling = self.default_sort.removeprefix("-"), self.default_sort.startswith("-")
         return keyset.SortOrder(field, falling, self.key)
@@ -206,9 +206,9 @@ class Listing:
 
     @cached_property
     def size(self) -> int:
-        asked = self.address.get("size")
+        requested = self.address.get("size")
         kept = self.preferences.size if self.preferences.size in SIZES else 50
-        return int(asked) if asked in {str(size) for size in SIZES} else kept
+        return int(requested) if requested in {str(size) for size in SIZES} else kept
 
     @cached_property
     def shown_columns(self) -> list[Column]:
@@ -263,10 +263,11 @@ class Listing:
     def cached_first_page(self) -> keyset.ListPage | None:
         """Return the first page of a fixed list, or of a text search in one, from cached SQL; None for others."""
         kept = type(self).cached_query is not None and self.is_first_page and not self.is_filtered
-        asked = self.search_pieces if kept else None
-        if asked is None or not self._has_all_values(self.order.field):
+        pieces = self.search_pieces if kept else None
+        if pieces is None or not self._has_all_values(self.order.field):
             return None
-        found = self._first_page_query(self.order, self.size, asked.are_long, tuple(asked.values)).rows(**asked.values)
+        query = self._first_page_query(self.order, self.size, pieces.are_long, tuple(pieces.values))
+        found = query.rows(**pieces.values)
         return keyset.first_page(found, self.order, self.size)
 
     @property

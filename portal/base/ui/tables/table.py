@@ -55,9 +55,9 @@ class Table(Listing):
     @cached_property
     def cache_key(self) -> tuple[Any, ...] | None:
         """Return what a list's head and tools depend on while nothing narrows it; None if its URL has more."""
-        asked, order = self.address.query, self.order.text
-        plain = {"sort": order, "size": str(self.size), "after": asked.get("after"), "before": asked.get("before")}
-        if any(asked.getlist(name) != [plain.get(name)] for name in asked):
+        query, order = self.address.query, self.order.text
+        plain = {"sort": order, "size": str(self.size), "after": query.get("after"), "before": query.get("before")}
+        if any(query.getlist(name) != [plain.get(name)] for name in query):
             return None
         own = self.columns is not type(self).columns
         columns = tuple((each.name, *((str(each.label), str(each.help)) if own else ())) for each in self.shown_columns)
@@ -94,8 +94,8 @@ class Table(Listing):
     @property
     def range_words(self) -> str:
         """Return which rows are on this page, and of how many."""
-        here = f"{self.page.first:,}–{self.last_number:,}"
-        return here if self.is_more_than_counted else f"{here} / {self.total_words}"
+        range_text = f"{self.page.first:,}–{self.last_number:,}"
+        return range_text if self.is_more_than_counted else f"{range_text} / {self.total_words}"
 
     @property
     def neighbours(self) -> tuple[bool, bool]:
