@@ -111,8 +111,8 @@ class Client:
         response = self._wire.handle_request(request)
         error = None
         if not 200 <= response.status_code <= 299:
-            said = _without_credentials(request, response.content)
-            error = reading.read_error(response.status_code, response.headers, said)
+            answer_content = _without_credentials(request, response.content)
+            error = reading.read_error(response.status_code, response.headers, answer_content)
         self._notify_observer(operation, response, error)
         if error is not None:
             raise error

@@ -28,10 +28,10 @@ def read_moment(text: object) -> datetime | None:
 def to_service_time(moment: datetime) -> datetime | None:
     """Return the time at +09:00, which is also assumed without an offset; None if it is out of range."""
     try:
-        there = moment.replace(tzinfo=JST) if moment.tzinfo is None else moment.astimezone(JST)
+        service_time = moment.replace(tzinfo=JST) if moment.tzinfo is None else moment.astimezone(JST)
     except OverflowError:
         return None
-    return there if is_in_range(there) else None
+    return service_time if is_in_range(service_time) else None
 
 
 def read_day(text: object) -> date | None:

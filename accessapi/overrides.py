@@ -137,7 +137,7 @@ class PassListNames(OverridesTable):
     @property
     def renamed_fields(self) -> tuple[tuple[str, str], ...]:
         """Return (its name, ours) for the fields with another name."""
-        return tuple((theirs, ours) for ours, theirs in self if theirs != ours)
+        return tuple((name, field) for field, name in self if name != field)
 
 
 class Shapes(OverridesTable):

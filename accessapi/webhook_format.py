@@ -35,9 +35,9 @@ class FieldNames(OverridesTable):
 
     def renamed_fields(self) -> Iterator[tuple[str, list[str]]]:
         """Yield (our name, the path of theirs) for fields with another name."""
-        for ours, theirs in self:
-            if theirs != ours:
-                yield ours, theirs.split(".")
+        for field, path in self:
+            if path != field:
+                yield field, path.split(".")
 
 
 class WebhookFormat(OverridesTable):

@@ -228,13 +228,13 @@ class _ViewRule:
         """Return the view with this rule before it, in the tenant's scope."""
 
         @functools.wraps(view)
-        def guarded(request: HttpRequest, tenant: str, **rest: Any) -> HttpResponseBase:
+        def guarded(request: HttpRequest, tenant: str, **arguments: Any) -> HttpResponseBase:
             if not request.user.is_authenticated:
                 return redirect_to_sign_in(request)
             access = _find_access(request.user, tenant)
             vars(request).update(tenant=access.tenant, access=access)
             with tenant_scope(access.tenant):
-                response = self._respond(view, request, access, rest)
+                response = self._respond(view, request, access, arguments)
             add_never_cache_headers(response)
             return response
 
@@ -244,7 +244,7 @@ class _ViewRule:
     def _is_proven(self, request: HttpRequest) -> bool:
         return is_recently_authenticated(request, self.proof, with_margin=not self.file)
 
-    def _respond(self, view: View, request: HttpRequest, access: Access, rest: dict[str, Any]) -> HttpResponseBase:
+    def _respond(self, view: View, request: HttpRequest, access: Access, arguments: dict[str, Any]) -> HttpResponseBase:
         if request.method not in self.methods:
             return _not_allowed(request, self.methods)
         try:
@@ -254,13 +254,13 @@ class _ViewRule:
             if needs_second_factor(access.user, access.permissions):
                 return redirect("mfa_index")
             if access.can(self.writes) and not self._is_proven(request):
-                command = self.find_command(request, **rest) if self.find_command else None
+                command = self.find_command(request, **arguments) if self.find_command else None
                 return _ask_for_proof(request, access, command, file=self.file)
             if self.redraw_values and (typed := interrupted_requests.typed_values(request)):
                 access.check(self.writes)
                 _restore_post(request, typed, self.redraw_values)
             pending_commands.warn_if_nothing_sent(request)
-            return _render_in_scope(respond_once(request, lambda: view(request, **rest)), access.tenant)
+            return _render_in_scope(respond_once(request, lambda: view(request, **arguments)), access.tenant)
         except ProofRequired:
             return _ask_for_proof(request, access, file=True)
         except PermissionDenied as refusal:
@@ -287,11 +287,11 @@ def platform_view(*names: str, methods: Iterable[str] = ("GET",)) -> Callable[[V
     A view that takes a POST requires fresh proof of identity, as `tenant_view` does, because it leads into a tenant.
     """
     allowed = {method.upper() for method in methods} | {"HEAD"}
-    asked = Proof.SHORT if allowed - SAFE_METHODS else Proof.NONE
+    proof = Proof.SHORT if allowed - SAFE_METHODS else Proof.NONE
 
     def decorate(view: View) -> View:
         @functools.wraps(view)
-        def guarded(request: HttpRequest, **rest: Any) -> HttpResponseBase:
+        def guarded(request: HttpRequest, **arguments: Any) -> HttpResponseBase:
             user = request.user
             if not user.is_authenticated:
                 return redirect_to_sign_in(request)
@@ -301,14 +301,14 @@ def platform_view(*names: str, methods: Iterable[str] = ("GET",)) -> Callable[[V
                 return _not_allowed(request, allowed)
             if needs_second_factor(user):
                 return redirect("mfa_index")
-            if not is_recently_authenticated(request, asked, with_margin=True):
+            if not is_recently_authenticated(request, proof, with_margin=True):
                 home = reverse("platform:index")
                 return redirect_to_reauthentication(request, within=home, home=home)
-            response = view(request, **rest)
+            response = view(request, **arguments)
             add_never_cache_headers(response)
             return response
 
-        vars(guarded).update(platform_roles=names, methods=frozenset(allowed), proof=asked, file=False)
+        vars(guarded).update(platform_roles=names, methods=frozenset(allowed), proof=proof, file=False)
         return guarded
 
     return decorate
@@ -319,8 +319,8 @@ def needs_second_factor(user: User, permissions: frozenset[Permission] = frozens
 
     Platform staff need one, and so do people with a permission that requires one.
     """
-    asked = user.platform_role or any(each.needs_second_factor for each in permissions)
-    return bool(settings.REQUIRE_MFA and asked and not is_mfa_enabled(user))
+    is_required = user.platform_role or any(each.needs_second_factor for each in permissions)
+    return bool(settings.REQUIRE_MFA and is_required and not is_mfa_enabled(user))
 
 
 def second_factor_reasons(user: User) -> list[tuple[Tenant | None, type[Role], list[Permission]]]:

@@ -76,16 +76,16 @@ def record_once(
 
     Entries are the same if action, target, summary, person and support session are the same.
     """
-    said: dict[str, Any] = {
+    entry: dict[str, Any] = {
         "tenant": tenant,
         "by": by,
         "support_session": support_session,
         "action": action,
         "target": target,
     }
-    if not is_recorded(within=within, **said, summary=summary):
+    if not is_recorded(within=within, **entry, summary=summary):
         with transaction.atomic():
-            record(**said, summary=summary, after=after)
+            record(**entry, summary=summary, after=after)
 
 
 def is_recorded(

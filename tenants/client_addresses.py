@@ -28,8 +28,8 @@ def client_address(request: HttpRequest, proxies: int) -> str:
     caller bypassed the proxies. Return `UNKNOWN` if there is no address, as over a Unix socket.
     """
     chain = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
-    told = _normalise(chain[-proxies]) if 0 < proxies <= len(chain) else ""
-    return told or _normalise(request.META.get("REMOTE_ADDR", "")) or UNKNOWN
+    forwarded = _normalise(chain[-proxies]) if 0 < proxies <= len(chain) else ""
+    return forwarded or _normalise(request.META.get("REMOTE_ADDR", "")) or UNKNOWN
 
 
 def network_of(address: str) -> str:

@@ -56,8 +56,8 @@ def _key_of(request: HttpRequest) -> str:
     if not opened or is_part or request.headers.get("Sec-Fetch-Mode", "navigate") != "navigate" or request.FILES:
         return ""
     values = [(name, listed) for name, listed in sorted(request.POST.lists()) if name not in _IGNORED_FIELDS]
-    asked = json.dumps([request.user.pk, request.get_full_path(), values]).encode()
-    return _PREFIX + hashlib.sha256(asked).hexdigest()
+    content = json.dumps([request.user.pk, request.get_full_path(), values]).encode()
+    return _PREFIX + hashlib.sha256(content).hexdigest()
 
 
 def _wait_for_first_response(request: HttpRequest, key: str) -> HttpResponseBase | None:

@@ -125,19 +125,19 @@ def save_download(request: HttpRequest, page: str) -> str:
 
 def find(request: HttpRequest) -> InterruptedRequest | None:
     """Return what this page must show again, if its address has the token of something saved for this person."""
-    kept, asked = request.session.get(_SESSION), request.GET.get(TOKEN_PARAMETER, "")
-    if not kept or not secrets.compare_digest(asked.encode(), kept["token"].encode()):
+    kept, token = request.session.get(_SESSION), request.GET.get(TOKEN_PARAMETER, "")
+    if not kept or not secrets.compare_digest(token.encode(), kept["token"].encode()):
         return None
     if time.time() - kept["at"] > RETAIN_SECONDS or kept["person"] != request.user.pk:
         discard(request)
         return None
     try:
         opened = vault.open_sealed(base64.b64decode(kept["sealed"]), bound_to=_binding(kept["person"]))
-        told = json.loads(zlib.decompress(opened))
+        saved = json.loads(zlib.decompress(opened))
     except vault.VaultError:  # encrypted under a key that was removed since
         discard(request)
         return None
-    found = InterruptedRequest(**told | {"values": [(name, value) for name, value in told["values"]]})
+    found = InterruptedRequest(**saved | {"values": [(name, value) for name, value in saved["values"]]})
     if found.is_file:
         discard(request)
     return found

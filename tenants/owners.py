@@ -15,8 +15,8 @@ LOOSENED, REQUESTED = "safety_loosened", "safety_asked"
 def notify(kind: str, *, what: Sentence | str, who: User, second: User | None = None) -> None:
     """Notify every owner of the current tenant, within the transaction of the change."""
     tenant = current_tenant()
-    said = {"tenant": tenant.name, "slug": tenant.slug, "who": str(who), "second": str(second or "")}
-    queue_mails(kind, said, what=what)
+    facts = {"tenant": tenant.name, "slug": tenant.slug, "who": str(who), "second": str(second or "")}
+    queue_mails(kind, facts, what=what)
 
 
 def queue_mails(kind: str, values: dict[str, str], *, what: Sentence | str = "") -> None:

@@ -72,10 +72,10 @@ def resume(request: HttpRequest, state: dict[str, Any]) -> HttpResponseBase:
     if not _belongs_to_page(request, state):
         return redirect(get_next_redirect_url(request) or "/")
     try:
-        whose, back, path, form = signing.loads(state["sealed"], salt=_SALT, max_age=RETAIN_SECONDS)
+        owner, back, path, form = signing.loads(state["sealed"], salt=_SALT, max_age=RETAIN_SECONDS)
     except signing.BadSignature:
         return redirect(state["back"])
-    if whose != _owner_of(request) or back != state["back"]:
+    if owner != _owner_of(request) or back != state["back"]:
         return redirect("/")
     match = resolve(path)
     response: HttpResponseBase = match.func(_repeat_post(request, match, path, form), *match.args, **match.kwargs)
@@ -118,7 +118,7 @@ def _owner_of(request: HttpRequest) -> list[Any]:
 
 def _belongs_to_page(request: HttpRequest, state: dict[str, Any]) -> bool:
     """Return whether the confirmation page was opened for this command, and not too long ago."""
-    asked = request.POST.get("next") or request.GET.get("next") or ""
-    return secrets.compare_digest(asked.encode(), str(state.get("back", "")).encode()) and (
+    address = request.POST.get("next") or request.GET.get("next") or ""
+    return secrets.compare_digest(address.encode(), str(state.get("back", "")).encode()) and (
         time.time() - float(state.get("at", 0)) < RETAIN_SECONDS
     )

@@ -145,13 +145,13 @@ def _storable_value(value: Any) -> Any:
     return value if isinstance(value, int | Sentence) else str(value)[:MAX_VALUE_LENGTH]
 
 
-def _as_json(said: Sentence) -> list[Any]:
-    return [said.code, {name: _as_json(v) if isinstance(v, Sentence) else v for name, v in said.values.items()}]
+def _as_json(sentence: Sentence) -> list[Any]:
+    return [sentence.code, {name: _as_json(v) if isinstance(v, Sentence) else v for name, v in sentence.values.items()}]
 
 
 def _parse(value: str) -> Sentence:
-    said: Sentence = _from_json(json.loads(value.removeprefix(_MARK)))
-    return said
+    sentence: Sentence = _from_json(json.loads(value.removeprefix(_MARK)))
+    return sentence
 
 
 def _from_json(kept: Any) -> Any:

@@ -41,8 +41,8 @@ def public_pem(key: SigningKey) -> bytes:
 def public_keys(request: HttpRequest) -> HttpResponse:
     """Return the public keys as PEM, each below its name, without sign-in: people who verify an export need them."""
     keys = SigningKey.objects.defer("private").order_by("-made_at")
-    told = [f"# {key.name}  {key.made_at:%Y-%m-%d}\n{public_pem(key).decode()}" for key in keys]
-    return HttpResponse("\n".join(told), content_type="text/plain; charset=utf-8")
+    texts = [f"# {key.name}  {key.made_at:%Y-%m-%d}\n{public_pem(key).decode()}" for key in keys]
+    return HttpResponse("\n".join(texts), content_type="text/plain; charset=utf-8")
 
 
 def _current_key() -> SigningKey:

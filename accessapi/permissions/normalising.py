@@ -32,14 +32,14 @@ def _normal_mode(rights: Any, list_name: str, normal_list: Callable[[list[Any]],
     if not isinstance(rights, dict) or not rights:
         return no_access()
     mode = rights.get("default_mode")
-    rest = {name: value for name, value in rights.items() if name != list_name}
+    others = {name: value for name, value in rights.items() if name != list_name}
     if mode in ("allow_all", "deny_all"):
-        return rest
+        return others
     entries = rights.get(list_name, [])
     if mode != "option" or not isinstance(entries, list):
         return dict(rights)
     entries = normal_list(entries)
-    return {**rest, list_name: entries} if entries else {**rest, "default_mode": "deny_all"}
+    return {**others, list_name: entries} if entries else {**others, "default_mode": "deny_all"}
 
 
 def _normal_passes(entries: list[Any], identifier: str) -> list[Any]:

@@ -147,14 +147,14 @@ def _phrase_hours(times: Times, translate: Translate) -> str:
 
 def _phrase_range(first: datetime, last: datetime, translate: Translate) -> str:
     _ = translate
-    whole = (first.time(), last.time()) == (DAY_START, DAY_END)
+    is_all_day = (first.time(), last.time()) == (DAY_START, DAY_END)
     if first.date() == last.date() and first <= last:
         day = phrase_date(first.date(), _)
-        if whole:
+        if is_all_day:
             return _("%(days)s all day") % {"days": day}
         return _("%(days)s %(times)s") % {"days": day, "times": _phrase_hours((first.time(), last.time()), _)}
     edges = {"first": phrase_date(first.date(), _), "last": phrase_date(last.date(), _)}
-    if whole and first < last:
+    if is_all_day and first < last:
         return _("%(first)s to %(last)s") % edges
     edges |= {"opens": format_time(first.time()), "closes": format_time(last.time(), is_closing=True)}
     words = _("from %(first)s %(opens)s to %(last)s %(closes)s") % edges

@@ -45,10 +45,10 @@ Identifier = Annotated[
 
 
 def _in_service_time(value: datetime) -> datetime:
-    there = to_service_time(value)
-    if there is None:
+    service_time = to_service_time(value)
+    if service_time is None:
         raise ValueError("is outside the calendar")
-    return there
+    return service_time
 
 
 def _check_range(value: N) -> N:

@@ -168,8 +168,8 @@ def _find_newest(wanted: AuditFilter, limit: int, before: ActPosition | None = N
 def _kinds_for(wanted: AuditFilter) -> QuerySet[AuditKind]:
     """Return the kinds of entries that match the filter: kinds of requests, or kinds of the matching outcomes."""
     # If something is created, only the outcome has its target.
-    asked = Q(result="") | Q(names_target=True) if wanted.target else Q(result="")
-    kinds = AuditKind.objects.filter(Q(result=wanted.result) if wanted.result else asked)
+    condition = Q(result="") | Q(names_target=True) if wanted.target else Q(result="")
+    kinds = AuditKind.objects.filter(Q(result=wanted.result) if wanted.result else condition)
     if wanted.about:
         names = SUBJECTS[wanted.about][1].split()
         kinds = kinds.filter(
@@ -225,12 +225,12 @@ def _complete(entries: list[AuditEntry]) -> list[AuditEntry]:
 
 
 def _fill_results(entries: Sequence[AuditEntry]) -> None:
-    asked = {entry.intent_id: entry for entry in entries if entry.intent_id and "." not in entry.action}
-    if not asked:
+    requests = {entry.intent_id: entry for entry in entries if entry.intent_id and "." not in entry.action}
+    if not requests:
         return
-    outcomes = AuditEntry.objects.filter(_IS_OUTCOME, intent_id__in=list(asked)).order_by("at", "pk")
+    outcomes = AuditEntry.objects.filter(_IS_OUTCOME, intent_id__in=list(requests)).order_by("at", "pk")
     for intent_id, action, target in outcomes.values_list("intent_id", "action", "target"):
-        entry = asked[intent_id]
+        entry = requests[intent_id]
         entry.ended = action.rpartition(".")[2]
         entry.target = entry.target or target
 

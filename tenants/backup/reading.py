@@ -124,17 +124,17 @@ def _open_as_sql(file: Path) -> Iterator[IO[bytes]]:
     if program is None:
         raise UnreadableDump("pg_restore is not on the path: install PostgreSQL's client programs.")
     command = [program, "--file", "-", str(file.absolute())]
-    with tempfile.TemporaryFile() as said:
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=said) as child:
+    with tempfile.TemporaryFile() as errors:
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors) as child:
             assert child.stdout is not None  # noqa: S101 - it is a pipe
             yield child.stdout
         if child.returncode:
-            said.seek(0)
-            raise UnreadableDump(_error_text(said.read().decode(errors="replace"), child.returncode))
+            errors.seek(0)
+            raise UnreadableDump(_error_text(errors.read().decode(errors="replace"), child.returncode))
 
 
-def _error_text(said: str, code: int) -> str:
-    why = said.partition("error: ")[2].partition("\n")[0] or f"it ended with code {code}"
+def _error_text(errors: str, code: int) -> str:
+    why = errors.partition("error: ")[2].partition("\n")[0] or f"it ended with code {code}"
     if "unsupported version" in why:
         return f"pg_restore is older than the pg_dump that wrote the dump: put a newer one first on the path ({why})."
     return f"pg_restore cannot read the dump to its end: {why}."

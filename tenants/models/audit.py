@@ -93,8 +93,8 @@ class AuditEntry(TenantModel):
     @property
     def sentence(self) -> SafeString:
         """Return the action as pages show it: the stored sentence, else the sentence of its action."""
-        said = self.summary or Sentence(self.action)
-        return render(said.with_names(guest=self.guest) if isinstance(said, Sentence) and self.guest else said)
+        summary = self.summary or Sentence(self.action)
+        return render(summary.with_names(guest=self.guest) if isinstance(summary, Sentence) and self.guest else summary)
 
     @property
     def outcome(self) -> SafeString | str:

@@ -108,14 +108,14 @@ def rows_with_shared_plan(queryset: QuerySet[Any]) -> list[Any]:
     with connection.cursor() as cursor:
         cursor.execute(planned.execute_text(dict(zip(stand_ins, params, strict=True))))
         found = cursor.fetchall()
-    asked: Any = compiler
-    asked.execute_sql = lambda *_args, **_kwargs: [found]
-    return _iterate(queryset, _CompiledQuerySet(queryset, asked))
+    shared: Any = compiler
+    shared.execute_sql = lambda *_args, **_kwargs: [found]
+    return _iterate(queryset, _CompiledQuerySet(queryset, shared))
 
 
-def _iterate(queryset: QuerySet[Any], asked: Any) -> list[Any]:
+def _iterate(queryset: QuerySet[Any], compiler: Any) -> list[Any]:
     iterable: Any = queryset._iterable_class
-    rows: list[Any] = list(iterable(asked))
+    rows: list[Any] = list(iterable(compiler))
     return rows
 
 

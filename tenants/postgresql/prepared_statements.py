@@ -69,19 +69,19 @@ def preparing(connection: Any, query: ExecuteText) -> Iterator[str]:
     PostgreSQL's list is read before the next one. A plan whose columns a migration has changed is dropped and prepared
     again.
     """
-    name, there = query.statement.name, _load_prepared(connection)
-    if there.get(name):
+    name, prepared = query.statement.name, _load_prepared(connection)
+    if prepared.get(name):
         ahead = ""
     else:
-        ahead = f"DEALLOCATE {name}; {query.statement.preparing}" if name in there else query.statement.preparing
+        ahead = f"DEALLOCATE {name}; {query.statement.preparing}" if name in prepared else query.statement.preparing
         connection.portal_planned = None
     try:
         yield ahead
     except psycopg.errors.FeatureNotSupported:
-        connection.portal_planned = there | {name: False}
+        connection.portal_planned = prepared | {name: False}
         raise
     if ahead:
-        connection.portal_planned = there | {name: True}
+        connection.portal_planned = prepared | {name: True}
 
 
 def is_outdated(connection: Any, query: Any) -> bool:

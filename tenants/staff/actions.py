@@ -58,9 +58,11 @@ def invite(*, access: Access, email: str, role: str) -> InvitationResult:
             invited_by=access.user,
             expires_at=now + LIFETIME,
         )
-        said = coded_sentence("staff.invite", person=email, role=_role_sentence(role))
-        audit.record(**access.audit_author, action="staff.invite", target=f"invitation:{invitation.pk}", summary=said)
-        _notify_owners(said, access.user, role)
+        summary = coded_sentence("staff.invite", person=email, role=_role_sentence(role))
+        audit.record(
+            **access.audit_author, action="staff.invite", target=f"invitation:{invitation.pk}", summary=summary
+        )
+        _notify_owners(summary, access.user, role)
     address = settings.PORTAL_URL + reverse("invitation", args=[token])
     return InvitationResult(invitation, address, _send_mail(invitation, address))
 
@@ -70,9 +72,9 @@ def revoke_invitation(*, access: Access, invitation: Invitation) -> None:
     with transaction.atomic():
         changed = Invitation.objects.filter(pk=invitation.pk, accepted_at=None, revoked_at=None)
         if changed.update(revoked_at=timezone.now()):
-            said = coded_sentence("staff.uninvite", person=invitation.email)
+            summary = coded_sentence("staff.uninvite", person=invitation.email)
             audit.record(
-                **access.audit_author, action="staff.uninvite", target=f"invitation:{invitation.pk}", summary=said
+                **access.audit_author, action="staff.uninvite", target=f"invitation:{invitation.pk}", summary=summary
             )
 
 
@@ -129,11 +131,11 @@ def change_role(*, access: Access, staff: Staff, role: str) -> None:
             return
         row.save(update_fields=["role"])
         _check_an_owner_is_left()
-        said = coded_sentence(
+        summary = coded_sentence(
             "staff.role", person=name_of(row.user), old=_role_sentence(before), new=_role_sentence(row.role)
         )
-        audit.record(**access.audit_author, action="staff.role", target=f"user:{row.user_id}", summary=said)
-        _notify_owners(said, access.user, row.role, before)
+        audit.record(**access.audit_author, action="staff.role", target=f"user:{row.user_id}", summary=summary)
+        _notify_owners(summary, access.user, row.role, before)
 
 
 def remove(*, access: Access, staff: Staff) -> None:
@@ -144,8 +146,8 @@ def remove(*, access: Access, staff: Staff) -> None:
         row.is_active = False
         row.save(update_fields=["is_active"])
         _check_an_owner_is_left()
-        said = coded_sentence("staff.remove", person=name_of(row.user), role=_role_sentence(row.role))
-        audit.record(**access.audit_author, action="staff.remove", target=f"user:{row.user_id}", summary=said)
+        summary = coded_sentence("staff.remove", person=name_of(row.user), role=_role_sentence(row.role))
+        audit.record(**access.audit_author, action="staff.remove", target=f"user:{row.user_id}", summary=summary)
 
 
 def new_user(*, email: str, name: str = "", password: str | None = None, platform_role: str = "") -> User:
@@ -193,11 +195,11 @@ def name_of(user: User) -> str:
     return f"{user.name} ({user.email})" if user.name else user.email
 
 
-def _notify_owners(said: Sentence, by: User, new: str, old: str = "") -> None:
+def _notify_owners(summary: Sentence, by: User, new: str, old: str = "") -> None:
     """Notify the owners if a person gets a permission to change safety rules."""
     had = roles.find_role(old).permissions if old else frozenset()
     if (roles.find_role(new).permissions - had) & roles.SAFETY_PERMISSIONS:
-        owners.notify(owners.LOOSENED, what=said, who=by)
+        owners.notify(owners.LOOSENED, what=summary, who=by)
 
 
 def _role_sentence(name: str) -> Sentence:

@@ -38,7 +38,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
     def get_reauthentication_methods(self, user: Any) -> list[dict[str, str]]:
         """Return allauth's ways to confirm identity, the quickest first: a passkey, a code, the password."""
         order = ("mfa_reauthenticate:webauthn", "mfa_reauthenticate", "reauthenticate")
-        return sorted(super().get_reauthentication_methods(user), key=lambda way: order.index(way["id"]))
+        return sorted(super().get_reauthentication_methods(user), key=lambda method: order.index(method["id"]))
 
     def get_client_ip(self, request: HttpRequest) -> str:
         """Return the client's address, which `portal.site.middleware` has set."""

@@ -45,6 +45,6 @@ class Command(BaseCommand):
         with tenant_scope(row):
             Connection.objects.get_or_create(tenant=row)
             action = "tenant.add" if made else "tenant.change"
-            said = coded_sentence(action, name=row.name)
-            audit.record(tenant=row, by=None, by_label="command line", action=action, target="tenant", summary=said)
+            summary = coded_sentence(action, name=row.name)
+            audit.record(tenant=row, by=None, by_label="command line", action=action, target="tenant", summary=summary)
         self.stdout.write(f"Tenant {row.slug} was {'added' if made else 'changed'}.")
