@@ -46,15 +46,15 @@ class _Handler(BaseHTTPRequestHandler):
     server: Canned
 
     def do_GET(self) -> None:
-        asked = urlsplit(self.path)
-        if asked.path == "/calls":
+        address = urlsplit(self.path)
+        if address.path == "/calls":
             body = str(self.server.calls).encode()
-        elif asked.path.startswith("/v1/members/"):
+        elif address.path.startswith("/v1/members/"):
             time.sleep(_ONE_TAKES)
-            body = json.dumps({"member_id": asked.path.rpartition("/")[2], "member_name": "One", **_RIGHTS}).encode()
+            body = json.dumps({"member_id": address.path.rpartition("/")[2], "member_name": "One", **_RIGHTS}).encode()
         else:
             self.server.calls += 1
-            body = self.server.pages[asked.path][int(parse_qs(asked.query).get("last_evaluated_key", ["0"])[0])]
+            body = self.server.pages[address.path][int(parse_qs(address.query).get("last_evaluated_key", ["0"])[0])]
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 
-def main(which: str, tenant_id: str, *rest: str) -> None:
+def main(which: str, tenant_id: str, *arguments: str) -> None:
     os.environ["DJANGO_SETTINGS_MODULE"] = "bench.settings"
     import django
 
@@ -21,7 +21,7 @@ def main(which: str, tenant_id: str, *rest: str) -> None:
 
     run = {"ours": ours, "beside": beside}[which]
     with tenant_scope(Tenant.objects.get(pk=tenant_id)):
-        seconds = run(*rest)
+        seconds = run(*arguments)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(json.dumps({"seconds": seconds, "megabytes": peak}))
 

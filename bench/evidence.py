@@ -65,13 +65,13 @@ def _hour(customer: Customer, viewers: int) -> int:
 def with_cameras(customer: Customer, count: int) -> list[str]:
     """Add so many cameras to the service's tenant, enter them, and return their IDs, the added ones last."""
     sandbox, tenant_id = customer.house.sandbox, customer.service.tenant_id
-    there = [each["camera_id"] for each in sandbox.look("cameras", tenant_id=tenant_id)["cameras"]]
-    more = [f"more-{number}" for number in range(1, count - len(there) + 1)]
+    known = [each["camera_id"] for each in sandbox.look("cameras", tenant_id=tenant_id)["cameras"]]
+    more = [f"more-{number}" for number in range(1, count - len(known) + 1)]
     with psycopg.connect(sandbox.database_url, autocommit=True) as service:
         service.execute(_MORE, [tenant_id, len(more)])
     with customer.scope():
-        Camera.objects.bulk_create(Camera(camera_id=name, name=name) for name in (*there, *more))
-    return [*there, *more]
+        Camera.objects.bulk_create(Camera(camera_id=name, name=name) for name in (*known, *more))
+    return [*known, *more]
 
 
 def _calls(customer: Customer) -> int:
@@ -122,9 +122,9 @@ def _with_records(stage: Stage) -> tuple[Customer, int]:
     """Return a customer with so many records, the first of which have video, and how many of these there are."""
     customer = stage.customer(members=300, behaviour={"video_lag_seconds": 0})
     tenant_id = customer.service.tenant_id
-    there = [each for each, _camera_id in at_cameras(stage.house.sandbox, tenant_id)][:CLIPS]
-    told = stage.house.sandbox.look("histories", tenant_id=tenant_id)["histories"]
-    others = [each for each in told if each not in there][: RECORDS - len(there)]
+    filmed = [each for each, _camera_id in at_cameras(stage.house.sandbox, tenant_id)][:CLIPS]
+    records = stage.house.sandbox.look("histories", tenant_id=tenant_id)["histories"]
+    others = [each for each in records if each not in filmed][: RECORDS - len(filmed)]
     at = timezone.now() - timedelta(hours=1)
     with customer.scope():
         partitions.ensure_partitions([at])
@@ -135,6 +135,6 @@ def _with_records(stage: Stage) -> tuple[Customer, int]:
                 device_id=(each["device"] or {}).get("id", ""),
                 member_name="佐藤 太郎",
             )
-            for number, each in enumerate([*there, *others])
+            for number, each in enumerate([*filmed, *others])
         )
-    return customer, len(there)
+    return customer, len(filmed)

@@ -64,12 +64,12 @@ def clicked(ground: Ground) -> list[Figure]:
     return found
 
 
-def _figures(way: str, bare: list[float], waited: list[float], again: str) -> list[Figure]:
+def _figures(variant: str, bare: list[float], waited: list[float], again: str) -> list[Figure]:
     note = "bare: address, playlist and first segment, which the sandbox draws when asked, for both"
     found = []
     for share in (0.5, 0.95):
         ours, other = percentile(waited, share), percentile(bare, share)
-        label = f"click on Watch live to the first frame, {way}, p{share * 100:.0f}"
+        label = f"click on Watch live to the first frame, {variant}, p{share * 100:.0f}"
         found.append(Figure(label, ms(ours), f"bare {ms(other)}", ours / other, None, again, note))
     return found
 
@@ -99,8 +99,8 @@ def _bare(service: httpx2.Client, customer: Customer, camera_id: str) -> float:
     """Return the seconds for requesting the address, and fetching the playlist and the segment played first."""
     started = time.perf_counter()
     token = {"Authorization": f"Bearer {customer.service.token}"}
-    asked = service.get(f"/v1/cameras/{camera_id}/streaming", headers=token)
-    address = asked.raise_for_status().json()["streaming_url"]
+    response = service.get(f"/v1/cameras/{camera_id}/streaming", headers=token)
+    address = response.raise_for_status().json()["streaming_url"]
     playlist = service.get(address).raise_for_status().text
     segments = [line for line in playlist.splitlines() if line.endswith(".ts")]
     service.get(urljoin(address, segments[-_FROM_END])).raise_for_status()

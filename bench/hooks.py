@@ -51,8 +51,8 @@ async def _posted(port: int, hook: Hook, seconds: int) -> list[float]:
 async def _post(port: int, hook: Hook, due: float) -> float:
     await asyncio.sleep(due - time.perf_counter())
     body = as_bytes(notification(at=datetime.now(JST)))
-    told = {"Host": "127.0.0.1", "Connection": "close", "Content-Length": str(len(body)), **hook.headers(body)}
-    head = "".join(f"{name}: {value}\r\n" for name, value in told.items())
+    headers = {"Host": "127.0.0.1", "Connection": "close", "Content-Length": str(len(body)), **hook.headers(body)}
+    head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(f"POST {hook.path} HTTP/1.1\r\n{head}\r\n".encode() + body)
     status = (await reader.readline()).split()[1:2]
@@ -103,9 +103,9 @@ class _Page:
         time.sleep(quiet)
         device = customer.doors[0]
         happened = time.monotonic()
-        told = customer.house.sandbox.console("present", tenant_id=customer.service.tenant_id, device_id=device,
+        answer = customer.house.sandbox.console("present", tenant_id=customer.service.tenant_id, device_id=device,
                                               kind="card", value=f"N{time.monotonic_ns()}")  # fmt: skip
-        record = told["history"]["history_id"]
+        record = answer["history"]["history_id"]
         while time.monotonic() < happened + 30:
             time.sleep(max(0.0, self.next - time.monotonic()))
             html, again = self._look()

@@ -36,7 +36,7 @@ def idle(ground: Ground) -> list[Figure]:
 def _spent() -> dict[str, float]:
     """Return the seconds of processor time by program, for all processes that the launcher started except this one."""
     parents: dict[int, int] = {}
-    told: dict[int, tuple[str, float]] = {}
+    processes: dict[int, tuple[str, float]] = {}
     for each in Path("/proc").glob("[0-9]*"):
         try:
             facts = (each / "stat").read_text().rpartition(")")[2].split()
@@ -45,9 +45,9 @@ def _spent() -> dict[str, float]:
             continue
         parents[int(each.name)] = int(facts[1])
         ticks = sum(int(facts[number]) for number in (11, 12))
-        told[int(each.name)] = (_name(words), ticks / os.sysconf("SC_CLK_TCK"))
+        processes[int(each.name)] = (_name(words), ticks / os.sysconf("SC_CLK_TCK"))
     spent: dict[str, float] = {}
-    for pid, (name, seconds) in told.items():
+    for pid, (name, seconds) in processes.items():
         if pid != os.getpid() and _descends(pid, os.getppid(), parents):
             spent[name] = spent.get(name, 0) + seconds
     return spent

@@ -109,7 +109,7 @@ def _state(job: Job) -> str:
 
 def _file(rows: int, *, known: int, seed: int) -> bytes:
     """Return a file with `known` rows of existing members, every third of them changed, and new rows for the rest."""
-    there = (
+    existing = (
         (
             m["member_code"],
             m["member_name"] + ("改" if n % 3 == 0 else ""),
@@ -119,7 +119,7 @@ def _file(rows: int, *, known: int, seed: int) -> bytes:
         for n, m in enumerate(people.members(known, seed))
     )
     new = ((f"N{n:06}", f"新人 {n}", "第1営業部", "") for n in range(rows - known))
-    return _lines([*there, *new])
+    return _lines([*existing, *new])
 
 
 def _lines(rows: Any) -> bytes:

@@ -88,57 +88,57 @@ def _listens(port: int) -> bool:
 
 def _polled(ground: Ground, port: int, cookies: list[str], before: float, again: str) -> list[Figure]:
     say(f"{len(cookies)} pages that ask, for {ground.sizes.seconds} s")
-    told = _watched(ground, port, _PATH, cookies)
-    waits, asked = told["waits"], len(told["took"])
+    results = _watched(ground, port, _PATH, cookies)
+    waits, requests = results["waits"], len(results["took"])
     name = f"{len(cookies)} pages by polling"
-    served = f"{told['served']} of {len(cookies)} served, {told['failed']} requests failed"
-    memory = f"{told['memory']:.0f} MB, {told['memory'] - before:+.0f} MB"
+    served = f"{results['served']} of {len(cookies)} served, {results['failed']} requests failed"
+    memory = f"{results['memory']:.0f} MB, {results['memory'] - before:+.0f} MB"
     return [
-        Figure(f"{name}, served", served, memory, told["served"] / len(cookies), ("==", 1), again),
-        Figure(f"{name}, processor of the web", f"{100 * told['share']:.0f} % of a core",
-               f"{asked / told['seconds']:.0f} requests/s, {ms(told['processor'] / max(1, asked))} each",
-               told["share"], ("<=", CORE), again),
+        Figure(f"{name}, served", served, memory, results["served"] / len(cookies), ("==", 1), again),
+        Figure(f"{name}, processor of the web", f"{100 * results['share']:.0f} % of a core",
+               f"{requests / results['seconds']:.0f} requests/s, {ms(results['processor'] / max(1, requests))} each",
+               results["share"], ("<=", CORE), again),
         Figure(f"{name}, between two looks", f"p50 {statistics.median(waits):.1f} s",
                f"p95 {percentile(waits, 0.95):.1f} s", command=again),
-        Figure(f"{name}, the answer", f"p50 {ms(percentile(told['took'], 0.5))}",
-               f"p95 {ms(percentile(told['took'], 0.95))}", command=again),
-        Figure(f"{name}, somebody's page meanwhile, p95", ms(percentile(told["pages"], 0.95)),
-               f"p50 {ms(percentile(told['pages'], 0.5))}", command=again),
+        Figure(f"{name}, the answer", f"p50 {ms(percentile(results['took'], 0.5))}",
+               f"p95 {ms(percentile(results['took'], 0.95))}", command=again),
+        Figure(f"{name}, somebody's page meanwhile, p95", ms(percentile(results["pages"], 0.95)),
+               f"p50 {ms(percentile(results['pages'], 0.5))}", command=again),
     ]  # fmt: skip
 
 
 def _streamed(ground: Ground, port: int, cookies: list[str], before: float, again: str) -> list[Figure]:
     say(f"{len(cookies)} streams, for {ground.sizes.seconds} s")
-    told = _watched(ground, port, STREAM, cookies, streams=True)
-    late = ms(percentile(told["pages"], 0.95)) if told["pages"] else "never answered"
-    served = f"{told['served']} of {len(cookies)} served"
-    memory = f"{told['memory']:.0f} MB, {told['memory'] - before:+.0f} MB"
+    results = _watched(ground, port, STREAM, cookies, streams=True)
+    late = ms(percentile(results["pages"], 0.95)) if results["pages"] else "never answered"
+    served = f"{results['served']} of {len(cookies)} served"
+    memory = f"{results['memory']:.0f} MB, {results['memory'] - before:+.0f} MB"
     name = f"{len(cookies)} streams"
     return [
         Figure(f"{name}, served", served, memory, command=again),
-        Figure(f"{name}, processor of the web", f"{100 * told['share']:.0f} % of a core", command=again),
+        Figure(f"{name}, processor of the web", f"{100 * results['share']:.0f} % of a core", command=again),
         Figure(f"{name}, somebody's page meanwhile, p95", late, command=again),
     ]
 
 
 def _watched(ground: Ground, port: int, path: str, cookies: list[str], *, streams: bool = False) -> dict[str, Any]:
     """Return what a process full of such pages saw, and the processor time that the web processes used."""
-    asked = {"port": port, "path": path, "cookies": cookies, "seconds": ground.sizes.seconds,
+    settings = {"port": port, "path": path, "cookies": cookies, "seconds": ground.sizes.seconds,
              "streams": streams, "page": _PATH}  # fmt: skip
     command = [PYTHON, "-m", "bench.watchers"]
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as watchers:
         assert watchers.stdin is not None
         assert watchers.stdout is not None
-        watchers.stdin.write(json.dumps(asked) + "\n")
+        watchers.stdin.write(json.dumps(settings) + "\n")
         watchers.stdin.flush()
         watchers.stdout.readline()  # the pages have settled
         before, started = ground.house.web.processor_seconds(), time.monotonic()
-        told: dict[str, Any] = json.loads(watchers.stdout.readline())
-        told["processor"] = ground.house.web.processor_seconds() - before
-        told["seconds"] = time.monotonic() - started
-    told["memory"] = _memory(ground)
-    told["share"] = told["processor"] / told["seconds"]
-    return told
+        results: dict[str, Any] = json.loads(watchers.stdout.readline())
+        results["processor"] = ground.house.web.processor_seconds() - before
+        results["seconds"] = time.monotonic() - started
+    results["memory"] = _memory(ground)
+    results["share"] = results["processor"] / results["seconds"]
+    return results
 
 
 def _tabs(ground: Ground, again: str) -> list[Figure]:

@@ -153,8 +153,8 @@ def _findings(*tenants: Tenant) -> list[tuple[str, Callable[[Tenant], object]]]:
 
 
 def _yesterday() -> LogDay:
-    asked: Any = None  # no measured code uses the request
-    return LogDay(Day.today().plus_days(-1), asked)
+    request: Any = None  # no measured code uses the request
+    return LogDay(Day.today().plus_days(-1), request)
 
 
 def _door_day(tenant: Tenant) -> object:

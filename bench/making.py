@@ -41,8 +41,8 @@ def main(kind: str, area_id: str, tenant_id: str, user_id: str) -> None:
     since, _midnight = content.period_of_days(today - timedelta(days=364), today)
     with tenant_scope(Tenant.objects.get(pk=tenant_id)):
         choices = {"area": area_id, "area_name": "Bench"} if area_id else {}
-        told = {"kind": kind, "choices": choices, "language": "en", "since": since, "until": now, "due_at": now}
-        report = Report.objects.create(**told, by_id=int(user_id))
+        values = {"kind": kind, "choices": choices, "language": "en", "since": since, "until": now, "due_at": now}
+        report = Report.objects.create(**values, by_id=int(user_id))
         memory = _Memory()
         print(json.dumps(_beside(report) | _made(report, memory.before)))
 
@@ -73,11 +73,11 @@ def _made(report: "Report", before: float) -> dict[str, Any]:
     answer["made_memory"] = memory.growth
     report.refresh_from_db()
     assert report.head is not None, report.trouble or "not made"
-    head, said = ReportHead.from_json(report.head), {"tenant": str(report.tenant), "made": "Bench"}
+    head, labels = ReportHead.from_json(report.head), {"tenant": str(report.tenant), "made": "Bench"}
     lines = list(KINDS[report.kind].create_content(report).lines)
     for form, write in (("pdf", report_files.draw_pdf), ("xlsx", report_files.write_workbook)):
         memory = _Memory()
-        answer[form], file = _timed(lambda write=write: write(head, iter(lines), **said))
+        answer[form], file = _timed(lambda write=write: write(head, iter(lines), **labels))
         size = len(file) if isinstance(file, bytes) else file.seek(0, os.SEEK_END)
         answer |= {f"{form}_size": size / 1e6, f"{form}_memory": memory.growth}
     return answer

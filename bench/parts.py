@@ -62,15 +62,15 @@ def parts(ground: Ground) -> list[Figure]:
     say("the parts of a page")
     ours, bare = (_quietest(ground, path) for path in (OURS, "/bare/"))
     again = ground.sizes.again("parts", members=ground.sizes.members)
-    told = [*dict.fromkeys(part for part, *_ in _WRAPPED)]
-    whole, bare_whole = (sum(each.values()) for each in (ours, bare))
-    lines = [*((part, ours[part], bare[part]) for part in told), ("all parts", whole, bare_whole)]
+    names = [*dict.fromkeys(part for part, *_ in _WRAPPED)]
+    ours_total, bare_total = (sum(each.values()) for each in (ours, bare))
+    lines = [*((part, ours[part], bare[part]) for part in names), ("all parts", ours_total, bare_total)]
     return [
         Figure(
             f"member list, {part}",
             f"{mine * 1000:.2f} ms",
             f"bare view {other * 1000:.2f} ms",
-            mine / whole,
+            mine / ours_total,
             command=again,
         )
         for part, mine, other in lines
@@ -102,13 +102,13 @@ def _watched() -> Iterator[_Watch]:
 def _get(ground: Ground, path: str) -> None:
     """Send the request as gunicorn does."""
     host = f"127.0.0.1:{ground.house.port}"
-    asked = {
+    environ = {
         "REQUEST_METHOD": "GET", "PATH_INFO": path, "QUERY_STRING": "", "HTTP_HOST": host, "HTTP_COOKIE": ground.cookie,
         "SERVER_NAME": "127.0.0.1", "SERVER_PORT": str(ground.house.port), "SERVER_PROTOCOL": "HTTP/1.1",
         "REMOTE_ADDR": "127.0.0.1", "HTTP_ACCEPT_LANGUAGE": "en", "wsgi.input": io.BytesIO(), "wsgi.errors": sys.stderr,
         "wsgi.url_scheme": "http",
     }  # fmt: skip
-    answer = _handler()(asked, lambda *_: None)
+    answer = _handler()(environ, lambda *_: None)
     if answer.status_code != 200:
         raise RuntimeError(f"{path}: {answer.status_code}")
     b"".join(answer)

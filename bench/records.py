@@ -64,10 +64,10 @@ def lay(ground: Ground, counts: dict[int, int]) -> None:
         direct.execute("ANALYZE bench_shape")
         with detached(direct) as parts, ThreadPoolExecutor(2) as threads:
             spans = [_span(part, first, now) for part in parts]
-            whole = (now - first).total_seconds()
+            duration = (now - first).total_seconds()
             ids = itertools.count(1_000_000, 10 * sum(counts.values()))
             work = [
-                (ground.house.owner_url, part, span, counts, (span[1] - span[0]).total_seconds() / whole, next(ids))
+                (ground.house.owner_url, part, span, counts, (span[1] - span[0]).total_seconds() / duration, next(ids))
                 for part, span in zip(parts, spans, strict=True)
             ]
             list(threads.map(lambda each: _fill(*each), work))
@@ -130,8 +130,8 @@ def _shape(direct: psycopg.Connection[Any], tenant_id: int, count: int) -> None:
     with direct.cursor().copy(f"COPY bench_shape (tenant_id, k, pieces, {', '.join(_COLUMNS)}) FROM STDIN") as copy:
         for number in range(count):
             record = _rare() if number == 0 else _record(chance)
-            said, pieces = search.search_entry_of(tenant_id, record)
-            values = {**record, "text_key": said}
+            text, pieces = search.search_entry_of(tenant_id, record)
+            values = {**record, "text_key": text}
             copy.write_row([tenant_id, number, pieces, *(values[name] for name in _COLUMNS)])
 
 
@@ -146,13 +146,13 @@ def _record(chance: random.Random) -> dict[str, Any]:
 
 
 def _rare() -> dict[str, Any]:
-    said = {
+    values = {
         "category": "warning",
         "content": f"{RARE_WORD}を検知しました",
         "member_id": RARE_PERSON,
         "member_name": "稀 一人",
     }
-    return _record(random.Random(0)) | said | {"device_id": RARE_DOOR, "device_name": _door(7)}
+    return _record(random.Random(0)) | values | {"device_id": RARE_DOOR, "device_name": _door(7)}
 
 
 def _door(number: int) -> str:

@@ -45,25 +45,26 @@ def year(ground: Ground) -> list[Figure]:
 
 def _figures(ground: Ground, tenant: Tenant, name: str, kind: str, area: str) -> list[Figure]:
     say(f"a year's report: {name}")
-    sizes, told = ground.sizes, _child(ground, kind, area, tenant)
+    sizes, results = ground.sizes, _child(ground, kind, area, tenant)
     again = sizes.again("yearreport", records=sizes.records, members=sizes.members)
-    plain = f"a plain count of {told['rows']:,} records {told['plain']:.1f} s"
-    lines = f"{told['lines']:,} lines with PDF and XLSX"
-    page = f"/t/{tenant.slug}/reports/{told['id']}/"
+    plain = f"a plain count of {results['rows']:,} records {results['plain']:.1f} s"
+    lines = f"{results['lines']:,} lines with PDF and XLSX"
+    page = f"/t/{tenant.slug}/reports/{results['id']}/"
     opened = percentile([ground.http().get(page)[0] for _ in range(_OPENED)], 0.5)
     return [
-        Figure(f"{name}, found", f"{told['found']:.1f} s", plain, told["found"] / told["plain"], None, again),
-        Figure(f"{name}, made by a worker, seconds", f"{told['made']:.1f} s", lines, told["made"], ("<=", 60), again),
-        Figure(f"{name}, the worker's memory grows by", f"{told['made_memory']:.0f} MB", "", told["made_memory"],
+        Figure(f"{name}, found", f"{results['found']:.1f} s", plain, results["found"] / results["plain"], None, again),
+        Figure(f"{name}, made by a worker, seconds", f"{results['made']:.1f} s", lines, results["made"],
+               ("<=", 60), again),
+        Figure(f"{name}, the worker's memory grows by", f"{results['made_memory']:.0f} MB", "", results["made_memory"],
                ("<=", 100), again),
         Figure(f"{name}, its page", ms(opened), "", None, None, again),
-        *(_file(f"{name}, as {form.upper()}", form, told, again) for form in ("pdf", "xlsx")),
+        *(_file(f"{name}, as {form.upper()}", form, results, again) for form in ("pdf", "xlsx")),
     ]  # fmt: skip
 
 
-def _file(name: str, form: str, told: dict[str, Any], again: str) -> Figure:
-    beside = f"{told[f'{form}_size']:.1f} MB, memory {told[f'{form}_memory']:+.0f} MB"
-    return Figure(name, f"{told[form]:.1f} s", beside, command=again)
+def _file(name: str, form: str, results: dict[str, Any], again: str) -> Figure:
+    beside = f"{results[f'{form}_size']:.1f} MB, memory {results[f'{form}_memory']:+.0f} MB"
+    return Figure(name, f"{results[form]:.1f} s", beside, command=again)
 
 
 def _furnish(tenant: Tenant) -> None:

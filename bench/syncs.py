@@ -112,14 +112,14 @@ def _sync(tenant: Tenant, count: int, model: type[TenantModel] = Member) -> floa
     """Return the seconds until the loaded data is complete again. This process works as a worker would."""
     with tenant_scope(tenant):
         MirrorState.objects.update(due_at=database_now())
-        asked = database_now()
+        requested_at = database_now()
         started = time.perf_counter()
-        while not MirrorState.objects.filter(as_of__gte=asked, total=count).exists():
+        while not MirrorState.objects.filter(as_of__gte=requested_at, total=count).exists():
             tasks.read_due()
             state = MirrorState.objects.get()
             if state.error:
                 raise RuntimeError(f"the sync ended with {state.error}")
-            if state.as_of is None or state.as_of < asked:
+            if state.as_of is None or state.as_of < requested_at:
                 MirrorState.objects.update(due_at=database_now())
         took = time.perf_counter() - started
         assert model.objects.count() == count

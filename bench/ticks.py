@@ -59,22 +59,22 @@ def watch(ground: Ground) -> list[Figure]:
         restless = _seconds(lambda: not Alert.objects_across_tenants.filter(ended_at=None).exists())
         DetectionState.objects_across_tenants.filter(tenant__in=ids).update(due_at=later)
     again = ground.sizes.again("watch", due=count, worker_sets=sets)
-    said = f"{count:,} tenants due for alerts, {sets} worker set{'s' if sets > 1 else ''}"
+    label = f"{count:,} tenants due for alerts, {sets} worker set{'s' if sets > 1 else ''}"
     return [
-        Figure(f"{said}, all calm", f"{calm:.1f} s", "", calm, ("<=", 60), again),
-        Figure(f"{said}, an alert of each is over", f"{restless:.1f} s", command=again),
+        Figure(f"{label}, all calm", f"{calm:.1f} s", "", calm, ("<=", 60), again),
+        Figure(f"{label}, an alert of each is over", f"{restless:.1f} s", command=again),
     ]
 
 
 def _seconds(done: Callable[[], bool]) -> float:
     """Make all tenants due, wait until everything is done, and return the seconds since."""
     DetectionState.objects_across_tenants.update(due_at=ClockTime(), woken_at=None)
-    started, said = time.perf_counter(), 5.0
+    started, next_report = time.perf_counter(), 5.0
     while not done():
-        if time.perf_counter() - started > said:
+        if time.perf_counter() - started > next_report:
             late = next(each for each in timer_registry.lags() if each.name == "alerts")
             say(f"  lag {late.seconds:.0f} s")
-            said += 5
+            next_report += 5
         if time.perf_counter() - started > _MOST:
             raise RuntimeError(f"not done within {_MOST:.0f} s")
         time.sleep(0.1)

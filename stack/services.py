@@ -84,10 +84,10 @@ def _fingerprint(site: str) -> str:
     """Return a digest of the migrated database's sources: our migrations, grants and roles, and others' versions."""
     *_, folders = MIGRATED_SITES[site]
     files = sorted(path for folder in folders for path in (ROOT / folder).rglob("migrations/*.py"))
-    told = hashlib.sha256()
+    digest = hashlib.sha256()
     for path in (*files, _GRANTS, _ROLES, ROOT / "requirements" / "base.txt"):
-        told.update(f"{path.relative_to(ROOT)}\n".encode() + path.read_bytes())
-    return told.hexdigest()[:12]
+        digest.update(f"{path.relative_to(ROOT)}\n".encode() + path.read_bytes())
+    return digest.hexdigest()[:12]
 
 
 _TEMPLATE = "template-18-4"

@@ -241,11 +241,11 @@ def _wait(supervisor: Supervisor, url: str, program: Program) -> None:
 
 def _wait_until_loaded(supervisor: Supervisor, portal_url: str, token: str) -> None:
     """Wait until the members of every connected tenant were read once, according to the site's metrics."""
-    asked = Request(f"{portal_url}/metrics", headers={"Authorization": f"Bearer {token}"})  # noqa: S310 - our own
+    request = Request(f"{portal_url}/metrics", headers={"Authorization": f"Bearer {token}"})  # noqa: S310 - our own
     until = time.monotonic() + _READY_SECONDS
     while time.monotonic() < until:
         supervisor.check_programs()
-        with contextlib.suppress(URLError, OSError), urlopen(asked, timeout=5) as answer:  # noqa: S310 - our own
+        with contextlib.suppress(URLError, OSError), urlopen(request, timeout=5) as answer:  # noqa: S310 - our own
             if "\nportal_tenants_never_loaded 0.0\n" in answer.read().decode():
                 return
         time.sleep(0.2)
@@ -267,15 +267,15 @@ def _print_addresses(state: DemoState, portal_url: str, sandbox_url: str) -> Non
         }
         for each in PEOPLE
     ]
-    said = {
+    addresses = {
         "portal": portal_url,
         "sandbox": sandbox_url,
         "console": f"{sandbox_url}/console/",
         "tenants": [each.slug for each in TENANTS],
         "accounts": accounts,
     }
-    write_private(DEMO / "demo.json", json.dumps(said, indent=2, ensure_ascii=False) + "\n")
-    print(f"\n  Portal   {portal_url}\n  Sandbox  {sandbox_url}, its console {said['console']}\n\n  Sign in with:")
+    write_private(DEMO / "demo.json", json.dumps(addresses, indent=2, ensure_ascii=False) + "\n")
+    print(f"\n  Portal   {portal_url}\n  Sandbox  {sandbox_url}, its console {addresses['console']}\n\n  Sign in with:")
     for entry in accounts:
         print(f"    {entry['email']:36} {entry['password']:22} {entry['role']:18} {entry['tenant'] or ''}")
     print("\n  At the sandbox's member site (to connect a tenant again):")

@@ -55,8 +55,8 @@ def create_sandbox_tenants(state: DemoState, sandbox_url: str) -> None:
     known = state.load("sandbox_tenants") or {}
     for tenant in TENANTS:
         if tenant.slug not in known:
-            asked = {"name": tenant.name, "contracts": list(tenant.contracts), "members": tenant.members}
-            known[tenant.slug] = _post_to_sandbox(sandbox_url, "tenants", asked | {"seed": tenant.seed})
+            values = {"name": tenant.name, "contracts": list(tenant.contracts), "members": tenant.members}
+            known[tenant.slug] = _post_to_sandbox(sandbox_url, "tenants", values | {"seed": tenant.seed})
             # Simulated people, so that logs, doors and key boxes change.
             lives = {"tenant_id": known[tenant.slug]["tenant_id"], "passages_per_hour": _PASSAGES_PER_HOUR}
             _post_to_sandbox(sandbox_url, "settings", lives)
@@ -72,8 +72,8 @@ def _cause_door_problems(sandbox_url: str, tenant_id: str) -> None:
     doors = {each["name"]: each["id"] for each in devices}
     for trouble in DOOR_PROBLEMS:
         at = datetime.now(UTC) - timedelta(minutes=trouble.minutes)
-        asked = {"tenant_id": tenant_id, "device_id": doors[trouble.door], "action": trouble.action}
-        _post_to_sandbox(sandbox_url, "doors", asked | {"at": at.isoformat()})
+        values = {"tenant_id": tenant_id, "device_id": doors[trouble.door], "action": trouble.action}
+        _post_to_sandbox(sandbox_url, "doors", values | {"at": at.isoformat()})
 
 
 def create_portal_tenants(
@@ -219,9 +219,9 @@ def collect_evidence(state: DemoState, portal_url: str, sandbox_url: str) -> Non
         return
     tenant = TENANTS[0].slug
     tenant_id = state.load("sandbox_tenants")[tenant]["tenant_id"]
-    told = {name: _load_from_sandbox(sandbox_url, name, tenant_id) for name in ("cameras", "histories")}
-    watched = {each["device_id"] for each in told["cameras"] if each["device_id"] and each["is_connected"]}
-    passed = [each for each in told["histories"] if each["device"] and each["device"]["id"] in watched]
+    listed = {name: _load_from_sandbox(sandbox_url, name, tenant_id) for name in ("cameras", "histories")}
+    watched = {each["device_id"] for each in listed["cameras"] if each["device_id"] and each["is_connected"]}
+    passed = [each for each in listed["histories"] if each["device"] and each["device"]["id"] in watched]
     newest = max(passed, key=lambda each: str(each["datetime"]))
     with PageClient() as visitor:
         _sign_in_as_manager(visitor, state, portal_url, tenant, "evidence/new/")
@@ -351,8 +351,8 @@ def _switch_webhook_on(visitor: PageClient, page: str, service: dict[str, str]) 
     visitor.find_form(action="/webhook/off/")  # on the page once it is on
 
 
-def _post_to_sandbox(sandbox_url: str, what: str, asked: dict[str, Any]) -> dict[str, Any]:
-    answer = httpx2.post(f"{sandbox_url}/console/api/{what}", json=asked, timeout=120)
+def _post_to_sandbox(sandbox_url: str, what: str, values: dict[str, Any]) -> dict[str, Any]:
+    answer = httpx2.post(f"{sandbox_url}/console/api/{what}", json=values, timeout=120)
     if not answer.is_success:
         raise SystemExit(f"the sandbox refused {what}: {answer.status_code} {answer.text[:300]}")
     created: dict[str, Any] = answer.json()
