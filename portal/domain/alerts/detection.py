@@ -79,8 +79,8 @@ def start_times(observations: Iterable[Observation], rule: EffectiveRule) -> lis
     return begun
 
 
-def _saved_record_ids(rule: EffectiveRule, seen: Sequence[Observation]) -> set[str]:
-    names = {record.history_id for each in seen for record in each.records}
+def _saved_record_ids(rule: EffectiveRule, observations: Sequence[Observation]) -> set[str]:
+    names = {record.history_id for each in observations for record in each.records}
     rows = (
         AlertRecord.objects.filter(kind=rule.kind.name, history_id__in=names) if names else AlertRecord.objects.none()
     )
@@ -91,15 +91,15 @@ def _open_alerts(rule: EffectiveRule, subject: str) -> QuerySet[Alert]:
     return Alert.objects.filter(kind=rule.kind.name, subject=subject, ended_at=None)
 
 
-def _continue_alert(rule: EffectiveRule, seen: Observation) -> Alert | None:
+def _continue_alert(rule: EffectiveRule, observation: Observation) -> Alert | None:
     """Return the alert that an observation continues, counted once more; None if a new one begins."""
-    row = Alert.objects.filter(kind=rule.kind.name, subject=seen.subject).order_by("-pk").first()
-    if row is None or (row.ended_at is not None and not _should_reopen(row, seen.at, rule.repeat_interval)):
+    row = Alert.objects.filter(kind=rule.kind.name, subject=observation.subject).order_by("-pk").first()
+    if row is None or (row.ended_at is not None and not _should_reopen(row, observation.at, rule.repeat_interval)):
         return None
-    is_first_record = row.ended_at is None and bool(seen.records) and not row.records.exists()
+    is_first_record = row.ended_at is None and bool(observation.records) and not row.records.exists()
     row.times += 0 if is_first_record else 1
-    row.began_at, row.last_at = min(row.began_at, seen.at), max(row.last_at, seen.at)
-    row.ended_at, row.facts = None, dict(seen.facts)
+    row.began_at, row.last_at = min(row.began_at, observation.at), max(row.last_at, observation.at)
+    row.ended_at, row.facts = None, dict(observation.facts)
     row.save(update_fields=["times", "began_at", "last_at", "ended_at", "facts"])
     return row
 
@@ -108,15 +108,15 @@ def _should_reopen(row: Alert, at: datetime, quiet: timedelta) -> bool:
     return row.closed_at is None and row.ended_at is not None and row.began_at - quiet <= at <= row.ended_at + quiet
 
 
-def _create_alert(rule: EffectiveRule, seen: Observation) -> Alert:
+def _create_alert(rule: EffectiveRule, observation: Observation) -> Alert:
     return Alert.objects.create(
         kind=rule.kind.name,
-        subject=seen.subject,
+        subject=observation.subject,
         severity=rule.severity,
         weight=rule.severity,
-        facts=dict(seen.facts),
-        began_at=seen.at,
-        last_at=seen.at,
+        facts=dict(observation.facts),
+        began_at=observation.at,
+        last_at=observation.at,
     )
 
 
@@ -216,8 +216,8 @@ def _find_kinds_to_check(tenants: Collection[int]) -> dict[int, set[str]]:
         if kind.find_current is None:
             continue
         usual = rule_of(kind, None)
-        kept = {pk: rule_of(kind, row) if (row := changed.get((pk, name))) else usual for pk in tenants}
-        values = {pk: rule.values for pk, rule in kept.items() if rule.is_on}
+        rules = {pk: rule_of(kind, row) if (row := changed.get((pk, name))) else usual for pk in tenants}
+        values = {pk: rule.values for pk, rule in rules.items() if rule.is_on}
         for tenant in kind.tenants_to_check(values) if kind.tenants_to_check and values else values:
             found[tenant].add(name)
     return found

@@ -44,10 +44,10 @@ FAULTY = Q(raw__errors__0__isnull=False) | Q(wrong=True)
 
 def overdue_at() -> Any:
     """Return, for a statement, the moment before which a key that is out was taken too long ago."""
-    kept = Rule.objects.filter(kind=OVERDUE_RULE).annotate(
+    rules = Rule.objects.filter(kind=OVERDUE_RULE).annotate(
         allowed=Cast(KeyTextTransform("hours", "values"), IntegerField())
     )
-    hours = Coalesce(Subquery(kept.values("allowed")[:1]), Value(DEFAULT_HOURS))
+    hours = Coalesce(Subquery(rules.values("allowed")[:1]), Value(DEFAULT_HOURS))
     return ExpressionWrapper(ClockTime() - hours * Value(timedelta(hours=1)), output_field=DateTimeField())
 
 
@@ -85,15 +85,15 @@ def keys_with_state(*, by_log: bool) -> QuerySet[Key]:
 
 def find_listed(listed: Iterable[dict[str, Any]]) -> list[Key]:
     """Return the rows of `keys_with_state` that are in a key_devices_list of the specification, if known."""
-    wanted = {
+    numbers = {
         (str(each.get("key_device_id")), str(number))
         for each in listed
         if isinstance(each, dict)
         for number in each.get("units_no_list") or ()
     }
-    rows = keys_with_state(by_log=True).filter(key_box__key_device_id__in={box for box, _number in wanted})
+    rows = keys_with_state(by_log=True).filter(key_box__key_device_id__in={box for box, _number in numbers})
     found = rows.order_by("key_box__name_order", "number_order")
-    return [key for key in found if (key.key_box.key_device_id, key.unit_no) in wanted]
+    return [key for key in found if (key.key_box.key_device_id, key.unit_no) in numbers]
 
 
 def state_of(key: Key, states: States) -> Chip:

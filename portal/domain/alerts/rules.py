@@ -34,11 +34,11 @@ class Hours:
     end: time
 
     @classmethod
-    def of(cls, kept: Mapping[str, Any]) -> "Hours | None":
+    def of(cls, stored: Mapping[str, Any]) -> "Hours | None":
         """Return the hours of a rule's JSON; None for always."""
-        if not kept:
+        if not stored:
             return None
-        return cls(tuple(kept["days"]), time.fromisoformat(kept["begin"]), time.fromisoformat(kept["end"]))
+        return cls(tuple(stored["days"]), time.fromisoformat(stored["begin"]), time.fromisoformat(stored["end"]))
 
     @property
     def as_json(self) -> dict[str, Any]:
@@ -113,10 +113,10 @@ def _is_looser(kind: str, before: SettingValues, after: SettingValues) -> bool:
         return False
     if not after["is_on"] or after["severity"] < before["severity"]:
         return True
-    was, wanted = before["values"], after["values"]
+    was, now = before["values"], after["values"]
     for each in KINDS[kind].all_settings:
-        least, most = sorted((was[each.name], wanted[each.name]))
-        if least != most and wanted[each.name] == (least if each.is_stricter_when_larger else most):
+        least, most = sorted((was[each.name], now[each.name]))
+        if least != most and now[each.name] == (least if each.is_stricter_when_larger else most):
             return True
     return not _minutes_of(before) <= _minutes_of(after)
 

@@ -154,8 +154,10 @@ def _tenants_with_low_budget(values: Mapping[int, RuleValues]) -> Iterator[int]:
         environment=F("tenant__environment"),
     )
     for gauge in gauges:
-        kept = limits[gauge.environment]
-        limit = gauge.limit_seen or (kept.general if gauge.call_class == CallClass.GENERAL else kept.device)
+        limit_of_environment = limits[gauge.environment]
+        limit = gauge.limit_seen or (
+            limit_of_environment.general if gauge.call_class == CallClass.GENERAL else limit_of_environment.device
+        )
         if (limit - gauge.calls - gauge.others) * 100 < values[gauge.tenant_id]["percent"] * limit:
             yield gauge.tenant_id
 

@@ -47,8 +47,8 @@ class AlertTexts:
         person = _member_id_of(alert)
         if not person:
             return _("Unknown credential")
-        seen = self.access is not None and may_see(self.access, alert)
-        return self.names.get(person, person) if seen else _("A person")
+        is_visible = self.access is not None and may_see(self.access, alert)
+        return self.names.get(person, person) if is_visible else _("A person")
 
     def place(self, alert: Alert) -> str:
         """Return the door of an alert."""

@@ -185,8 +185,8 @@ def expired_steps() -> list[QuerySet[CallCount]]:
     Environments may have different windows: the longest one is used for all.
     """
     known = [each.catalogue.limits.window_seconds for each in ServiceEnvironment.objects.all()]
-    kept_from = int(datetime.now(UTC).timestamp()) - 2 * max([CALL_WINDOW_SECONDS, *known])
-    return [CallCount.objects_across_tenants.filter(step__lt=kept_from // STEP_SECONDS)]
+    oldest = int(datetime.now(UTC).timestamp()) - 2 * max([CALL_WINDOW_SECONDS, *known])
+    return [CallCount.objects_across_tenants.filter(step__lt=oldest // STEP_SECONDS)]
 
 
 def _locked(connection: Connection, call_class: CallClass) -> Gauge | None:

@@ -52,10 +52,10 @@ def may_spend(priority: Priority, *, limit: int, used: int, used_by_sync: int) -
 
 def reserved_above(priority: Priority, limit: int) -> int:
     """Return how many calls are reserved for higher priorities: a share, and at least one call each."""
-    kept = 0.0
+    reserved = 0.0
     if priority > Priority.DOORS:
-        kept += RESERVED_FOR_DOORS
+        reserved += RESERVED_FOR_DOORS
     if priority > Priority.PEOPLE:
-        kept += RESERVED_FOR_PEOPLE
+        reserved += RESERVED_FOR_PEOPLE
     least = min(int(priority > Priority.DOORS) + int(priority > Priority.PEOPLE), limit - 1)
-    return max(int(limit * kept), least, 0)
+    return max(int(limit * reserved), least, 0)

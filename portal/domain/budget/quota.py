@@ -72,15 +72,15 @@ def estimate_minutes(calls: int, connection: Connection, priority: Priority) -> 
     return _minutes(calls, reading.limit, reading.used, priority)
 
 
-def estimate_minutes_from(seen: Quota, calls: int, priority: Priority) -> int:
+def estimate_minutes_from(quota: Quota, calls: int, priority: Priority) -> int:
     """Return the same from a loaded quota."""
-    return _minutes(calls, seen.general.limit, seen.general.used, priority)
+    return _minutes(calls, quota.general.limit, quota.general.used, priority)
 
 
 def _minutes(calls: int, limit: int, used: int, priority: Priority) -> int:
-    kept = reserved_above(priority, limit)
-    free = max(limit - used - kept, 0)
-    return 0 if calls <= free else -(-60 * (calls - free) // max(limit - kept, 1))
+    reserved = reserved_above(priority, limit)
+    free = max(limit - used - reserved, 0)
+    return 0 if calls <= free else -(-60 * (calls - free) // max(limit - reserved, 1))
 
 
 def quota_of_page(request: TenantRequest) -> Quota | None:
@@ -88,11 +88,11 @@ def quota_of_page(request: TenantRequest) -> Quota | None:
     connection = connection_of(request)
     if connection is None or not connection.is_connected:
         return None
-    seen: Quota | None = getattr(request, "budget_outlook", None)
-    if seen is None:
-        seen = quota_of(connection, batching.load_rows(request, "gauges"))
-        setattr(request, "budget_outlook", seen)  # noqa: B010 - a name that the type of requests does not have
-    return seen
+    quota: Quota | None = getattr(request, "budget_outlook", None)
+    if quota is None:
+        quota = quota_of(connection, batching.load_rows(request, "gauges"))
+        setattr(request, "budget_outlook", quota)  # noqa: B010 - a name that the type of requests does not have
+    return quota
 
 
 def no_calls_until(request: TenantRequest, priority: Priority, call_class: CallClass) -> datetime | None:

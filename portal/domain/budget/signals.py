@@ -13,10 +13,10 @@ from tenants.models import Connection
 
 def _meters(request: TenantRequest) -> dict[str, object] | None:
     """Return the meters of both classes for the footer."""
-    seen = quota.quota_of_page(request)
-    if seen is None:
+    page_quota = quota.quota_of_page(request)
+    if page_quota is None:
         return None
-    labelled = ((_("API calls left"), seen.general), (_("Device API calls left"), seen.device))
+    labelled = ((_("API calls left"), page_quota.general), (_("Device API calls left"), page_quota.device))
     return {
         "meters": [
             {"label": label, "left": one.remaining, "limit": one.limit, "refills_at": one.refills_at}

@@ -140,15 +140,15 @@ def pictures_of(intent: Intent) -> list[CommandPictures]:
         return []
     found = Picture.objects.filter(at__in=[each.at for each in moments], camera__doors__contains=[moments[0].device_id])
     rows = list(found.defer("content").select_related("camera").order_by("camera__name_order", "pk"))
-    shown = []
+    command_pictures = []
     for each in moments:
         mine = [row for row in rows if row.at == each.at]
         wrong = each.trouble or next((row.trouble for row in mine if not row.mark), "")
         stored = [row for row in mine if row.mark]
         over = not stored and not wrong and each.at < database_now() - pictures.MOMENTS_RETENTION
         cameras = list(_cameras(each.device_id)) if over else []
-        shown.append(CommandPictures(each, pictures.trouble_text(wrong), stored, cameras))
-    return shown
+        command_pictures.append(CommandPictures(each, pictures.trouble_text(wrong), stored, cameras))
+    return command_pictures
 
 
 PICTURES = Process(

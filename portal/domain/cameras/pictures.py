@@ -170,13 +170,13 @@ def picture_of_moment(connection: Connection, camera: Camera, at: datetime) -> P
     If it cannot be loaded, the picture's `trouble` is the reason. Equal requests share the call until the picture is
     stored, because it must still be downloaded after the service's answer.
     """
-    kept = Picture.objects.filter(camera=camera, at=at).exclude(mark="").defer("content")
-    if (found := kept.first()) is not None:
+    stored = Picture.objects.filter(camera=camera, at=at).exclude(mark="").defer("content")
+    if (found := stored.first()) is not None:
         return found
 
     def read_once() -> dict[str, Any]:
         # A request that waited for the shared call may run after the picture was stored.
-        if not kept.exists():
+        if not stored.exists():
             read(connection, [camera], Priority.PEOPLE, at)
         return {}
 

@@ -127,8 +127,8 @@ def _read_statuses(connection: Connection) -> int:
     """
     old = Q(status_at__isnull=True) | Q(status_at__lt=ClockTime() - _STATUS_FOR)
     blind = Exists(Picture.objects.filter(camera=OuterRef("pk"), at=None, trouble="none"))
-    wanted = Q(is_suspect=True) | (old & (Q(is_connected=False) | Q(blind)))
-    due = _in_sight(Camera.objects.filter(is_missing=False)).filter(wanted).order_by("-is_suspect", "pk")
+    condition = Q(is_suspect=True) | (old & (Q(is_connected=False) | Q(blind)))
+    due = _in_sight(Camera.objects.filter(is_missing=False)).filter(condition).order_by("-is_suspect", "pk")
     read = 0
     for camera in due[:_STATUSES_AT_ONCE]:
         try:
@@ -141,10 +141,10 @@ def _read_statuses(connection: Connection) -> int:
 
 
 def _read_pictures(connection: Connection, limit: int) -> int:
-    wanted = _in_sight(Camera.objects.filter(is_missing=False, is_suspect=False))
-    old = ClockTime() - round_duration(wanted.count(), limit)
+    cameras = _in_sight(Camera.objects.filter(is_missing=False, is_suspect=False))
+    old = ClockTime() - round_duration(cameras.count(), limit)
     young = Picture.objects.filter(camera=OuterRef("pk"), at=None, requested_at__gte=old)
-    due = list(wanted.filter(~Exists(young)).order_by("pk"))
+    due = list(cameras.filter(~Exists(young)).order_by("pk"))
     calls = 0
     for group in _grouped(due):
         try:

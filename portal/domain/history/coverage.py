@@ -179,14 +179,14 @@ def request_days(days: Sequence[date]) -> list[date]:
             return []
         known = load_coverage()
         may = {day for gap in _requestable_gaps(known) for day in gap.days}
-        wanted = [day for day in dict.fromkeys(days) if day in may][: MAX_WAITING_DAYS - len(known.waiting_days)]
-        for day in wanted:
+        requested = [day for day in dict.fromkeys(days) if day in may][: MAX_WAITING_DAYS - len(known.waiting_days)]
+        for day in requested:
             HistoryDay.objects.update_or_create(
                 day=day, defaults={"requested_at": Now(), "read_at": None, "reason": ""}
             )
-        if wanted:
+        if requested:
             schedule.request_more(current_tenant(), MirrorKind.HISTORIES)
-    return wanted
+    return requested
 
 
 def next_waiting_day() -> HistoryDay | None:
@@ -234,10 +234,10 @@ def request_late_spans(state: MirrorState, moments: Iterable[datetime]) -> None:
         return
     oldest = database_now() - timedelta(days=HISTORY_RETENTION_DAYS)
     late = sorted({moment.replace(microsecond=0) for moment in moments if oldest < moment < state.as_of})
-    wanted = [[each.isoformat() for each in span] for span in _late_spans(late)] if late else []
-    if wanted != state.late:
-        MirrorState.objects.filter(pk=state.pk).update(late=wanted)
-        state.late = wanted
+    spans = [[each.isoformat() for each in span] for span in _late_spans(late)] if late else []
+    if spans != state.late:
+        MirrorState.objects.filter(pk=state.pk).update(late=spans)
+        state.late = spans
 
 
 def waiting_late_spans() -> list[LateSpan]:

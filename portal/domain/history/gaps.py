@@ -69,10 +69,10 @@ def _notice_of(gap: Gap, known: Coverage, *, bounded: bool) -> GapNotice | None:
         return GapNotice(_("Loading %(days)s.") % {"days": days})
     if gap.kind is GapKind.GONE:
         return GapNotice(_("%(days)s: older than a year, no longer available from the service.") % {"days": days})
-    wanted = tuple(gap.days[:MAX_WAITING_DAYS])
+    loadable = tuple(gap.days[:MAX_WAITING_DAYS])
     why = failure_reasons.sentence_of(gap.reason, MirrorKind.HISTORIES) if gap.reason else ""
     text = join_sentences([_("%(days)s not loaded.") % {"days": days}, why])
-    return GapNotice(text, "loud", wanted, known.calls_for(len(wanted)))
+    return GapNotice(text, "loud", loadable, known.calls_for(len(loadable)))
 
 
 def _paused_notice(known: Coverage) -> GapNotice:

@@ -45,7 +45,7 @@ def create_partition(month: datetime) -> None:
 
 def drop_old_partitions() -> list[str]:
     """Drop partitions older than the retention, clear outdated `last_seen_at`, and return the partitions' names."""
-    kept_from = database_now() - RETENTION
+    oldest = database_now() - RETENTION
     with across_tenants("months of all tenants end together"), transaction.atomic(), database.cursor() as cursor:
         cursor.execute("SET LOCAL lock_timeout = '3s'")
         cursor.execute(
@@ -53,13 +53,13 @@ def drop_old_partitions() -> list[str]:
             " WHERE i.inhparent = ANY(%s::regclass[]) AND c.relname ~ '_[0-9]{4}_[0-9]{2}$' ORDER BY 1",
             [list(TABLES)],
         )
-        old = [name for (name,) in cursor.fetchall() if _partition_end(name) <= kept_from]
+        old = [name for (name,) in cursor.fetchall() if _partition_end(name) <= oldest]
         for month in sorted({_partition_start(part) for part in old}):
             cursor.execute(_SUBTRACT_DROPPED, [month, _month_start(month + timedelta(days=32))])
             cursor.execute("SELECT history_drop_month(%s)", [month.date()])
         for table in TABLES:
-            cursor.execute(f"DELETE FROM {table} WHERE at < %s", [_month_start(kept_from)])  # noqa: S608 - our names
-        cursor.execute("DELETE FROM history_historyday WHERE day < %s", [kept_from])
+            cursor.execute(f"DELETE FROM {table} WHERE at < %s", [_month_start(oldest)])  # noqa: S608 - our names
+        cursor.execute("DELETE FROM history_historyday WHERE day < %s", [oldest])
         if old:
             # `last_seen_at` may be a day older than its record (`last_seen.PRECISION`).
             gone = max(map(_partition_end, old)) - PRECISION

@@ -273,9 +273,9 @@ class _Turn:
     def _insert_records(self, found: list[HistoryColumns]) -> None:
         new = insert_records(found)
         for name in ("category", "status"):  # choices for filters: the specification has no complete list
-            seen_before = self.memory.get(name, [])
+            known = self.memory.get(name, [])
             self.memory[name] = list(
-                dict.fromkeys([*seen_before, *filter(None, (getattr(row, name)[:100] for row in found))])
+                dict.fromkeys([*known, *filter(None, (getattr(row, name)[:100] for row in found))])
             )[:MAX_VALUES]
         if new:
             MirrorState.objects.filter(pk=self.lease.state_id).update(total=F("total") + len(new))

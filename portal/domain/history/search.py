@@ -161,12 +161,14 @@ def search_words(text: str) -> list[str]:
 
 def load_records(found: Iterable[Any]) -> list[History]:
     """Return the records for rows of `search_rows()` (objects with `id` and `at`), in the same order."""
-    wanted = [(each.id, each.at) for each in found]
-    if not wanted:
+    keys_and_times = [(each.id, each.at) for each in found]
+    if not keys_and_times:
         return []
-    keys, moments = (",".join(map(str, each)) for each in zip(*((key, f'"{at}"') for key, at in wanted), strict=True))
+    keys, moments = (
+        ",".join(map(str, each)) for each in zip(*((key, f'"{at}"') for key, at in keys_and_times), strict=True)
+    )
     known = {row.pk: row for row in _records_query.rows(keys=f"{{{keys}}}", moments=f"{{{moments}}}")}
-    return [known[key] for key, _ in wanted if key in known]
+    return [known[key] for key, _ in keys_and_times if key in known]
 
 
 def find_key_records(key_device_id: str, since: datetime, most: int) -> Iterable[History]:

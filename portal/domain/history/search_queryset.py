@@ -111,8 +111,8 @@ class SearchQuerySet(QuerySet[M]):
         None if the filter is not for a single one, or if other conditions are rare among its newest records.
         """
         children: list[Any] = list(self.query.where.children)
-        wanted = list(filter(None, map(_match_of, children)))
-        one = next((each.single_value for each in wanted if each.single_value), None)
+        matches = list(filter(None, map(_match_of, children)))
+        one = next((each.single_value for each in matches if each.single_value), None)
         named = self._iterable_class is NamedValuesListIterable
         if one is None or not (named or self._iterable_class is ModelIterable):
             return None
@@ -120,7 +120,7 @@ class SearchQuerySet(QuerySet[M]):
         order = ("-at", "-id") if self._sign < 0 else ("at", "id")
         alias = {self.query.get_initial_alias(): rows.query.get_initial_alias()}
         # PostgreSQL walks along when it expects that half of the rows match. `near` needs only the index.
-        conditions = [each.record_condition for each in wanted if each.record_condition != Q(**one)]
+        conditions = [each.record_condition for each in matches if each.record_condition != Q(**one)]
         half = [
             Case(When(each, then=Value(True)), default=Value(False), output_field=BooleanField()) for each in conditions
         ]

@@ -165,8 +165,8 @@ def _seconds_per_member(intent: Intent, members: int) -> float | None:
     finished = Intent.objects.filter(
         operation=intent.operation, state=State.SUCCEEDED, accepted_at__isnull=False, finished_at__isnull=False
     )
-    seen = ("accepted_at", "finished_at", "polls", "result__completed_member_count")
-    for accepted_at, finished_at, polls, count in finished.order_by("-pk").values_list(*seen)[:_REMEMBERED]:
+    columns = ("accepted_at", "finished_at", "polls", "result__completed_member_count")
+    for accepted_at, finished_at, polls, count in finished.order_by("-pk").values_list(*columns)[:_REMEMBERED]:
         if isinstance(count, int) and count > 0 and count * _COMPARABLE >= members:
             took = (finished_at - accepted_at).total_seconds()
             return float((took if polls > 1 else took / 2) / count)

@@ -120,12 +120,12 @@ def start(*, by: Requester, job: Job, should_send_duplicates: bool = False, is_a
     """
     with transaction.atomic():
         checked = Row.objects.filter(job=job, state=RowState.CHECKED)
-        wanted = checked.filter(action__in=[*SENDING, Action.DOUBLE] if should_send_duplicates else SENDING)
-        if not wanted.exists() or not _mark_started(job, by, should_send_duplicates):
+        to_send = checked.filter(action__in=[*SENDING, Action.DOUBLE] if should_send_duplicates else SENDING)
+        if not to_send.exists() or not _mark_started(job, by, should_send_duplicates):
             return False
         job.refresh_from_db()
-        count = wanted.filter(action__in=SENDING).update(state=RowState.PENDING)
-        count += wanted.update(state=RowState.PENDING, action=Action.CREATE, problems=[])
+        count = to_send.filter(action__in=SENDING).update(state=RowState.PENDING)
+        count += to_send.update(state=RowState.PENDING, action=Action.CREATE, problems=[])
         checked.filter(action=Action.DOUBLE).update(state=RowState.STOPPED)
         if job.retry_of is not None:
             _mark_retried(job, job.retry_of)

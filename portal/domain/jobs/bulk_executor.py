@@ -304,8 +304,8 @@ def read_members(job_id: int) -> None:
         waiting = Row.objects.filter(job=job, state=RowState.PENDING).exclude(member_id="")
         rows = list(waiting.order_by("action", "line")[: job.part_rows])
         unread = _rows_to_read(job, rows, database_now())
-        wanted = sorted((row for row in rows if row.pk in unread), key=lambda row: row.faults)
-        blocked = _read_rows(job, connection, wanted)
+        to_read = sorted((row for row in rows if row.pk in unread), key=lambda row: row.faults)
+        blocked = _read_rows(job, connection, to_read)
     mine = Job.objects.filter(pk=job.pk, lease=job.lease)
     if mine.update(lease=None, reading_until=None, blocked_until=blocked):
         Job.objects.filter(pk=job.pk, state=JobState.RUNNING).update(due_at=ClockTime())

@@ -230,13 +230,13 @@ def find_created(rows: Sequence[Row], known: Iterable[str]) -> RowFindings:
     by_signature: dict[Signature, list[str]] = defaultdict(list)
     for member in sorted(fresh, key=lambda each: each.pk):
         by_signature[_member_signature(member)].append(member.member_id)
-    wanted: dict[Signature, list[Row]] = defaultdict(list)
+    rows_by_signature: dict[Signature, list[Row]] = defaultdict(list)
     for row in rows:
-        wanted[_row_signature(row, reader)].append(row)
+        rows_by_signature[_row_signature(row, reader)].append(row)
     codes = {member.member_code for member in fresh if member.member_code}
     cards = {bytes(member.card_fingerprint) for member in fresh if member.card_fingerprint}
     names = {member.name_key for member in fresh}
-    for signature, alikes in wanted.items():
+    for signature, alikes in rows_by_signature.items():
         members = by_signature.get(signature, [])
         name, code, _group, card = signature
         alike = (code and code in codes) or (card and card in cards) or (not code and not card and name in names)
@@ -296,8 +296,8 @@ def _similar_members(rows: Sequence[Row]) -> list[Member]:
     names = {fold(body["member_name"]) for body in bodies}
     columns = ("id", "tenant_id", "member_id", "name_key", "member_code", "membergroup_id", "card_fingerprint")
     alike: dict[int, Member] = {}
-    for wanted in (Q(code_key__in=codes), Q(has_card=True, card_fingerprint__in=cards), Q(name_key__in=names)):
-        for member in Member.objects.filter(wanted, gone_at__isnull=True).only(*columns):
+    for condition in (Q(code_key__in=codes), Q(has_card=True, card_fingerprint__in=cards), Q(name_key__in=names)):
+        for member in Member.objects.filter(condition, gone_at__isnull=True).only(*columns):
             alike[member.pk] = member
     return list(alike.values())
 

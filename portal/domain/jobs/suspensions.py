@@ -47,10 +47,10 @@ def filter_by_validity(
 ) -> QuerySet[Member]:
     """Return members in any of these states (`VALIDITY_CHOICES`), at `now`."""
     now = now or timezone.now()
-    wanted = Q()
+    condition = Q()
     for value in values:
-        wanted |= _condition_for(value, now)
-    return members.filter(wanted)
+        condition |= _condition_for(value, now)
+    return members.filter(condition)
 
 
 def _condition_for(value: str, now: datetime) -> Q:
@@ -82,9 +82,9 @@ def save_suspensions(job: Job, rows: Sequence[Row]) -> None:
     """
     ends = {row.member_id: row.content for row in rows if row.content["body"].get("use_date_end")}
     known = Member.objects.filter(member_id__in=ends).values_list("pk", "member_id")
-    kept = [_suspension(job, pk, ends[member_id]) for pk, member_id in known]
+    suspensions = [_suspension(job, pk, ends[member_id]) for pk, member_id in known]
     Suspension.objects.bulk_create(
-        kept,
+        suspensions,
         update_conflicts=True,
         unique_fields=["member", "ends_at"],
         update_fields=["former_end", "by", "at", "why"],

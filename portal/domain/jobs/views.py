@@ -134,12 +134,12 @@ def _correction_lines(cells: Iterator[tuple[int, list[str]]], reasons: Mapping[i
     A later upload ignores that column.
     """
     heading = REASON_HEADINGS["ja" if (get_language() or "").startswith("ja") else "en"]
-    kept: list[int] = []
+    positions: list[int] = []
     for line, texts in cells:
         if line == 0:
-            kept = [place for place, name in enumerate(texts) if not is_reason_heading(name)]
-        shown = [texts[place] if place < len(texts) else "" for place in kept]
-        yield [*shown, reasons[line] if line else heading]
+            positions = [place for place, name in enumerate(texts) if not is_reason_heading(name)]
+        uploaded = [texts[place] if place < len(texts) else "" for place in positions]
+        yield [*uploaded, reasons[line] if line else heading]
 
 
 def start(pages: JobPages, request: TenantRequest, job: Job) -> HttpResponseBase:

@@ -148,8 +148,8 @@ class AddressNotSaved(ValueError):
 
 def save_preferences(*, min_severity: int, hours: Hours | None, by: Requester) -> None:
     """Save from which severity on, and when, a person gets e-mail."""
-    kept = {"least": min_severity, "hours": hours.as_json if hours else {}}
-    NotificationSettings.objects.update_or_create(user=by.user, defaults=kept)
+    preferences = {"least": min_severity, "hours": hours.as_json if hours else {}}
+    NotificationSettings.objects.update_or_create(user=by.user, defaults=preferences)
 
 
 def change_recipients(*, kind: AlertKind, roles: Sequence[str], people: Sequence[int], by: Requester) -> ChangeResult:
@@ -157,8 +157,8 @@ def change_recipients(*, kind: AlertKind, roles: Sequence[str], people: Sequence
 
     Without any role or person, everyone who may view alerts is notified.
     """
-    wanted = {"roles": sorted(roles), "people": sorted(people)}
-    return changing.change(RECIPIENTS, wanted, by=by, subject=kind.name)
+    recipients = {"roles": sorted(roles), "people": sorted(people)}
+    return changing.change(RECIPIENTS, recipients, by=by, subject=kind.name)
 
 
 def add_address(*, values: Mapping[str, Any], by: Requester) -> WebAddress:

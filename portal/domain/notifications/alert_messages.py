@@ -41,8 +41,8 @@ def on_new_alerts(alerts: Sequence[Alert]) -> None:
     for alert in alerts:
         is_old = restored_at is not None and alert.began_at < restored_at
         values = {"kind": ALERT.name, "subject": alert.pk}
-        wanted = (each for each in staff if _is_recipient(each, audiences.get(alert.kind)))
-        people = (each for each in wanted if _wants_mail(each, wishes.get(each.user_id), alert, now))
+        recipients = (each for each in staff if _is_recipient(each, audiences.get(alert.kind)))
+        people = (each for each in recipients if _wants_mail(each, wishes.get(each.user_id), alert, now))
         new = [OutgoingMessage(user_id=each.user_id, **values) for each in people]
         new += [OutgoingMessage(address=each, **values) for each in addresses if alert.severity >= each.least]
         rows += map(outbox.as_restored, new) if is_old else new

@@ -95,10 +95,10 @@ def filter_by_groups(queryset: QuerySet[Member], membergroup_ids: Iterable[str])
 
 def filter_by_credentials(queryset: QuerySet[Member], values: Iterable[str]) -> QuerySet[Member]:
     """Return the members with any of the credentials."""
-    wanted = Q()
+    condition = Q()
     for value in values:
-        wanted |= _CREDENTIAL_CONDITIONS[Credential(value)]
-    return queryset.filter(wanted)
+        condition |= _CREDENTIAL_CONDITIONS[Credential(value)]
+    return queryset.filter(condition)
 
 
 def validity_condition(value: Validity, now: datetime) -> Q:

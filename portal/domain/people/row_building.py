@@ -157,11 +157,11 @@ def update_last_seen(record_keys: Sequence[int]) -> None:
 
 def last_seen_of(member_ids: Iterable[str]) -> dict[str, datetime]:
     """Return the time of each member's newest record, for members that are added after their records."""
-    wanted = set(member_ids)
-    if not wanted:
+    ids = set(member_ids)
+    if not ids:
         return {}
     with database.cursor() as cursor:
-        cursor.execute(_NEWEST, {"tenant": current_tenant_id(), "wanted": list(wanted)})
+        cursor.execute(_NEWEST, {"tenant": current_tenant_id(), "wanted": list(ids)})
         return dict(cursor.fetchall())
 
 

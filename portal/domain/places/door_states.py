@@ -257,11 +257,11 @@ def _derive_state(
 
 
 def _derive_alarm(events: dict[str, Any], found: DoorReading) -> tuple[DoorState | None, datetime | None]:
-    seen = found.error if found.error in _ALARMS and "over" not in events else None
+    error = found.error if found.error in _ALARMS and "over" not in events else None
     if "alarm" not in events:
-        return (_ALARMS[seen], None) if seen else (None, None)
+        return (_ALARMS[error], None) if error else (None, None)
     word, _heard_at, since = events["alarm"]
-    worst = DoorEvent.FORCED_OPEN if DoorEvent.FORCED_OPEN in (word, seen) else DoorEvent.LEFT_OPEN
+    worst = DoorEvent.FORCED_OPEN if DoorEvent.FORCED_OPEN in (word, error) else DoorEvent.LEFT_OPEN
     return _ALARMS[worst], datetime.fromisoformat(since)
 
 

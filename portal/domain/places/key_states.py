@@ -98,9 +98,9 @@ def on_histories(tenant: Tenant, *, histories: Sequence[KeyRecord]) -> None:
 
 def on_key_boxes(tenant: Tenant) -> None:
     """Add and delete rows of keys so that they match the list of key boxes, which was just read."""
-    wanted = {(box.pk, number) for box in KeyBox.objects.only("pk", "units") for number, _, _ in _units(box.units)}
+    listed = {(box.pk, number) for box in KeyBox.objects.only("pk", "units") for number, _, _ in _units(box.units)}
     known = set(Key.objects.values_list("key_box_id", "unit_no"))
-    changed = {box_id for box_id, _ in wanted ^ known}
+    changed = {box_id for box_id, _ in listed ^ known}
     named = Key.objects.select_related("key_box").only("unit_no", "unit_name", "key_box__units")
     changed |= {key.key_box_id for key in named if (key.unit_no, key.unit_name) not in _names(key.key_box)}
     for box in KeyBox.objects.select_for_update(no_key=True).filter(pk__in=changed).order_by("key_device_id"):
@@ -144,11 +144,11 @@ def _current_keys(box: KeyBox) -> dict[str, Key]:
         units = _units(box.status.get("units_status"))
     keys = {key.unit_no: key for key in box.keys.all()}
     box.keys.exclude(unit_no__in=[number for number, _, _ in units]).delete()
-    kept = {}
+    current = {}
     for number, name, restricted in units:
-        key = kept[number] = keys.get(number) or Key(key_box=box, unit_no=number)
+        key = current[number] = keys.get(number) or Key(key_box=box, unit_no=number)
         key.unit_name, key.restriction = name, restricted
-    return kept
+    return current
 
 
 def _apply_status(keys: dict[str, Key], status: dict[str, Any], states: States, at: datetime) -> None:

@@ -23,8 +23,8 @@ def natural_key(name: str) -> str:
 
 def natural_sort_column(name: str, identifier: str) -> models.GeneratedField:
     """Return a column with the `natural_key` of the column `name`, or of `identifier` for rows without a name."""
-    shown = Coalesce(NullIf(F(name), Value("")), F(identifier))
-    narrow = Func(shown, Value("０１２３４５６７８９"), Value("0123456789"), function="translate")
+    name_or_id = Coalesce(NullIf(F(name), Value("")), F(identifier))
+    narrow = Func(name_or_id, Value("０１２３４５６７８９"), Value("0123456789"), function="translate")
     filled = _replaced(narrow, r"([0-9]+)", "0" * _DIGITS + r"\1")
     cut = _replaced(filled, rf"[0-9]*([0-9]{{{_DIGITS}}})", r"\1")
     return models.GeneratedField(expression=cut, output_field=models.TextField(db_collation="C"), db_persist=True)

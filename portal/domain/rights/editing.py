@@ -143,9 +143,9 @@ def _unsealed(texts: Iterable[str]) -> list[Any]:
 def _side(data: QueryDict, part: str) -> dict[str, Any]:
     """Return the fields that both sides have, by name."""
     raw = unseal_or_none(data.get(f"{part}.whole", ""))
-    kept, extras = _unsealed(data.getlist(f"{part}.kept")), unseal_or_none(data.get(f"{part}.extras", ""))
+    raw_entries, extras = _unsealed(data.getlist(f"{part}.kept")), unseal_or_none(data.get(f"{part}.extras", ""))
     extras = extras if isinstance(extras, dict) else {}
-    return {"mode": _mode(data, f"{part}.mode", raw), "raw_entries": kept, "unknown_fields": extras, "raw": raw}
+    return {"mode": _mode(data, f"{part}.mode", raw), "raw_entries": raw_entries, "unknown_fields": extras, "raw": raw}
 
 
 def _devices(data: QueryDict, pool: SchedulePool) -> AreaRights:
@@ -212,8 +212,8 @@ def _wider(mine: _Side, taken: _Side) -> _Side | None:
 
 
 def _merged_side(mine: _Side, taken: _Side, **places: Any) -> _Side:
-    kept, extras = [*mine.raw_entries, *taken.raw_entries], {**mine.unknown_fields, **taken.unknown_fields}
-    return replace(mine, mode=SELECTED, raw_entries=kept, unknown_fields=extras, **places)
+    raw_entries, extras = [*mine.raw_entries, *taken.raw_entries], {**mine.unknown_fields, **taken.unknown_fields}
+    return replace(mine, mode=SELECTED, raw_entries=raw_entries, unknown_fields=extras, **places)
 
 
 def _merged_devices(mine: AreaRights, taken: AreaRights) -> AreaRights:

@@ -58,7 +58,7 @@ class PassWidget(forms.Widget):
     def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
         choice, pool = value if isinstance(value, tuple) else choice_and_pool(value, self.allow)
         schedule = pool.schedules.setdefault(_ONLY_SCHEDULE, Schedule([Slot(WEEKLY)]))
-        shown = {
+        context = {
             "name": name,
             "choice": choice,
             "choices": [(key, CHOICES[key]) for key in self.allow],
@@ -70,7 +70,7 @@ class PassWidget(forms.Widget):
             "prefix": f"{name}.",
             **sample_rows(),
         }
-        return render_to_string(self.template_name, shown)
+        return render_to_string(self.template_name, context)
 
 
 def choice_and_pool(pass_: Any, allow: Iterable[str]) -> tuple[str, SchedulePool]:
@@ -113,8 +113,8 @@ class PassField(forms.Field):
             return None
         choice, pool = value
         if choice in pool.raw_passes:
-            kept: Json = pool.raw_passes[choice]
-            return kept
+            raw_pass: Json = pool.raw_passes[choice]
+            return raw_pass
         if choice not in self.allow:
             raise ValidationError(_("Choose when."))
         if choice == "schedule":

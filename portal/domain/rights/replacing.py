@@ -53,10 +53,10 @@ def _decide(row: Row, member: Member | None) -> RowDecision:
         return Skip("gone")
     if member.rights is None:
         return Skip("unreadable")
-    body, seen, now = row.content["body"], row.content["old"], current_parts(member, row.content["body"])
+    body, before, now = row.content["body"], row.content["old"], current_parts(member, row.content["body"])
     if is_same(member, body):
         return AlreadyApplied()
-    changed = [name for name, value in seen.items() if not MEMBER.is_same(name, value, now[name])]
+    changed = [name for name, value in before.items() if not MEMBER.is_same(name, value, now[name])]
     return Skip("meanwhile", field=changed[0]) if changed else Send(body, now)
 
 

@@ -183,8 +183,8 @@ def _box_of(entry: Json, pool: SchedulePool) -> BoxRights:
     plain = set(entry) <= {"key_device_id", "default_mode", "units"} and isinstance(units, list)
     if not plain or mode not in _KNOWN_MODES:
         return BoxRights(UNCHANGED, raw=entry)
-    listed, kept = _split(units, "unit_no")
-    return BoxRights(mode, {name: pool.choice_of(unit["pass"]) for name, unit in listed.items()}, kept)
+    listed, raw_entries = _split(units, "unit_no")
+    return BoxRights(mode, {name: pool.choice_of(unit["pass"]) for name, unit in listed.items()}, raw_entries)
 
 
 def _entry_of(name: str, box: BoxRights, pool: SchedulePool) -> Any:
@@ -211,14 +211,14 @@ def _read_mode(side: RightsSide, normal: Json, list_name: str) -> list[Any]:
 def _split(entries: list[Any], identifier: str) -> tuple[dict[str, Json], list[Any]]:
     """Return entries that consist of a name and a pass, each name once, and the other entries unchanged."""
     listed: dict[str, Json] = {}
-    kept: list[Any] = []
+    raw_entries: list[Any] = []
     for entry in entries:
         name = entry.get(identifier) if isinstance(entry, dict) else None
         if _usable(name) and name not in listed and set(entry) == {identifier, "pass"}:
             listed[str(name)] = entry
         else:
-            kept.append(entry)
-    return listed, kept
+            raw_entries.append(entry)
+    return listed, raw_entries
 
 
 def _usable(name: Any) -> bool:

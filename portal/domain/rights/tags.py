@@ -20,14 +20,14 @@ def rights_panel(context: Any, member: Member) -> dict[str, Any]:
     """Show a member's rights as text and as a week, with links: `{% rights_panel member %}`."""
     request = context["request"]
     rights = rights_in_mirror(member)
-    shown = {"member": member, "request": request, "known": rights is not None}
+    context_values = {"member": member, "request": request, "known": rights is not None}
     if rights is None:
-        return shown | _links(request, member)
+        return context_values | _links(request, member)
     found = words.rights_lines(rights.parts, words.load_place_names())
     flags, odd = split_privilege(rights.privilege)
     labels = words.privilege_words()
     scheduled = [line.pass_ for line in found if not line.is_unknown and _is_scheduled(line.pass_)]
-    return shown | {
+    return context_values | {
         "lines": [words.capitalise(text) for text in words.group_by_time(found)],
         "week": union_week(scheduled) if scheduled else None,
         "several": len(found) > 1,

@@ -241,9 +241,9 @@ def _lock_members(member_ids: Iterable[str]) -> dict[str, Member]:
 
 
 def _group_names(bodies: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    wanted = {str(body["membergroup_id"]) for body in bodies if body.get("membergroup_id")}
-    rows = Group.objects.filter(membergroup_id__in=wanted)
-    return dict(rows.values_list("membergroup_id", "membergroup_name")) if wanted else {}
+    group_ids = {str(body["membergroup_id"]) for body in bodies if body.get("membergroup_id")}
+    rows = Group.objects.filter(membergroup_id__in=group_ids)
+    return dict(rows.values_list("membergroup_id", "membergroup_name")) if group_ids else {}
 
 
 def _apply_rights(row: Member, fields: Mapping[str, Any], now: datetime, *, created: bool) -> None:

@@ -373,10 +373,10 @@ def _viewed_members(now: datetime) -> list[str]:
         if state is None or not viewed:
             return []
         unknown = set(_worth_reading(Member.objects.filter(member_id__in=viewed), now))
-        wanted = [member_id for member_id in viewed if member_id in unknown]
-        state.memory = {**state.memory, "first": wanted}
+        to_read = [member_id for member_id in viewed if member_id in unknown]
+        state.memory = {**state.memory, "first": to_read}
         state.save(update_fields=["memory"])
-    return wanted[:BACKGROUND_BATCH]
+    return to_read[:BACKGROUND_BATCH]
 
 
 def _worth_reading(members: QuerySet[Member], now: datetime | ClockTime) -> QuerySet[Member, str]:

@@ -109,11 +109,13 @@ def _replace(
     """Write a list to the mirror. If it is not whole, nothing is deleted: missing items may be unreadable ones."""
     rows, key = described.model.objects, described.identifier
     known = {getattr(row, key): row for row in rows.select_for_update().order_by("pk")}
-    kept = {identifier for identifier, row in known.items() if _is_newer(row, started)}
+    newer = {identifier for identifier, row in known.items() if _is_newer(row, started)}
     if is_whole:
-        rows.filter(**{f"{key}__in": known.keys() - columns.keys() - kept}).delete()
+        rows.filter(**{f"{key}__in": known.keys() - columns.keys() - newer}).delete()
     changed = [
-        row for identifier, row in known.items() if identifier not in kept and _update_row(row, columns.get(identifier))
+        row
+        for identifier, row in known.items()
+        if identifier not in newer and _update_row(row, columns.get(identifier))
     ]
     if changed:
         rows.bulk_update(changed, list(next(iter(columns.values()))), batch_size=500)

@@ -225,8 +225,8 @@ DELETE FROM people_guest g WHERE tenant_id = %(tenant)s AND guest_id = ANY(%(mis
 
 def guest_page_query() -> dict[str, Any]:
     """Return the query of a page of the list, without the cursor."""
-    wanted = (current_tenant().environment.catalogue.shapes.guest_fields, *FALLBACK_FIELDS)[_level_of_fields()]
-    return {"fields": wanted} if wanted else {}
+    fields = (current_tenant().environment.catalogue.shapes.guest_fields, *FALLBACK_FIELDS)[_level_of_fields()]
+    return {"fields": fields} if fields else {}
 
 
 def reduce_guest_fields() -> bool:

@@ -71,8 +71,8 @@ def code_data_of(visit: Visit) -> str:
 
     For many visits, call `code_data_by_visit` once and store the result on each visit as `code_data`.
     """
-    kept = visit.__dict__.get("code_data")
-    return code_data_by_visit([visit]).get(visit.pk, "") if kept is None else str(kept)
+    loaded = visit.__dict__.get("code_data")
+    return code_data_by_visit([visit]).get(visit.pk, "") if loaded is None else str(loaded)
 
 
 def code_data_by_visit(visits: Iterable[Visit]) -> dict[int, str]:
