@@ -163,25 +163,25 @@ def restore_unsent_form(get_response: GetResponse) -> GetResponse:
             or not request.user.is_authenticated
         ):
             return get_response(request)
-        kept = interrupted_requests.find(request)
+        unsent = interrupted_requests.find(request)
         response = get_response(request)
         is_page = not response.streaming and response.get("Content-Type", "").startswith("text/html")
         if response.status_code in (200, 422) and is_page and not getattr(request, "htmx", False):
-            _insert_unsent_form(request, response, kept)
+            _insert_unsent_form(request, response, unsent)
         return response
 
     return middleware
 
 
 def _insert_unsent_form(
-    request: HttpRequest, response: HttpResponse, kept: interrupted_requests.InterruptedRequest | None
+    request: HttpRequest, response: HttpResponse, unsent: interrupted_requests.InterruptedRequest | None
 ) -> None:
     text = response.content.decode(response.charset)
-    if kept is not None and kept.is_file:
+    if unsent is not None and unsent.is_file:
         # The browser starts the download, so that the page stays open and no JavaScript is needed.
-        response["Refresh"] = f"1; url={kept.address}"
-    filled = form_refilling.refill_form(text, request.path, kept or interrupted_requests.InterruptedRequest(""))
-    notice = render_to_string("components/unsent.html", {"kept": kept, "filled": filled})
+        response["Refresh"] = f"1; url={unsent.address}"
+    filled = form_refilling.refill_form(text, request.path, unsent or interrupted_requests.InterruptedRequest(""))
+    notice = render_to_string("components/unsent.html", {"unsent": unsent, "filled": filled})
     response.content = filled.text[: filled.notice_position] + notice + filled.text[filled.notice_position :]
 
 
@@ -228,8 +228,8 @@ def pace_polls(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[
 
 def _has_other_banners(request: HttpRequest) -> bool:
     """Return whether the page shows outdated banners; False for one that does not report what it shows."""
-    shown = request.headers.get(_NOTICES)
-    if shown is None or not in_tenant(request):
+    version = request.headers.get(_NOTICES)
+    if version is None or not in_tenant(request):
         return False
     with tenant_scope(request.tenant):
-        return shown != Frame(request).banners_version
+        return version != Frame(request).banners_version

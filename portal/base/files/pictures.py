@@ -47,7 +47,7 @@ def parse_jpeg(data: bytes) -> Jpeg:
     """Parse a file. Raises BrokenJpeg."""
     if data[:2] != b"\xff\xd8":
         raise BrokenJpeg("no beginning")
-    kept, size, orientation, at = [data[:2]], (0, 0), 1, 2
+    parts, size, orientation, at = [data[:2]], (0, 0), 1, 2
     while True:
         marker, at = _next_marker(data, at)
         if marker == _EOI:
@@ -62,10 +62,10 @@ def parse_jpeg(data: bytes) -> Jpeg:
             at = _scan_end(data, at)
         if _is_needed(marker, segment):
             # Pixel data does not end in 0xFF: such bytes only fill up to the next marker.
-            kept.append(data[start:at].rstrip(b"\xff") if marker == _SOS else data[start:at])
-    if not all(size) or not any(part[1] == _SOS for part in kept):
+            parts.append(data[start:at].rstrip(b"\xff") if marker == _SOS else data[start:at])
+    if not all(size) or not any(part[1] == _SOS for part in parts):
         raise BrokenJpeg("no picture")
-    return Jpeg(b"".join([*kept, b"\xff\xd9"]), *size, orientation)
+    return Jpeg(b"".join([*parts, b"\xff\xd9"]), *size, orientation)
 
 
 def _next_marker(data: bytes, at: int) -> tuple[int, int]:
@@ -245,11 +245,11 @@ def _read(upload: Upload, most: int) -> bytes:
 def _jpeg(data: bytes, *, only: bool) -> Jpeg:
     if not data.startswith(b"\xff\xd8"):
         kind = _kind(data)
-        wanted = "JPEG" if only else _("JPEG or PNG")
+        formats = "JPEG" if only else _("JPEG or PNG")
         if kind:
             words = _("This is a %(kind)s file. Use %(wanted)s: save it as JPEG first.")
-            raise PictureFault(words % {"kind": kind, "wanted": wanted})
-        raise PictureFault(_("This picture cannot be read. Use %(wanted)s.") % {"wanted": wanted})
+            raise PictureFault(words % {"kind": kind, "wanted": formats})
+        raise PictureFault(_("This picture cannot be read. Use %(wanted)s.") % {"wanted": formats})
     try:
         return parse_jpeg(data)
     except BrokenJpeg:
@@ -294,8 +294,8 @@ def _png(data: bytes) -> Image.Image:
     if picture.mode.startswith("I"):
         return _to_eight_bits(picture)
     ground = Image.new("RGB", picture.size, "white")
-    seen = picture.convert("RGBA")
-    ground.paste(seen, mask=seen)
+    image = picture.convert("RGBA")
+    ground.paste(image, mask=image)
     return ground
 
 

@@ -287,9 +287,9 @@ def _first_sheet(package: XlsxArchive) -> tuple[str, datetime]:
         if tag == "workbookPr" and attributes.get("date1904", "0") in ("1", "true"):
             epoch = CALENDAR_MAC_1904
         if tag == "sheet" and attributes.get("state", "visible") == "visible":
-            wanted = targets.get(attributes.get(_RELATIONSHIP) or attributes.get(_STRICT_RELATIONSHIP, ""), {})
-            if wanted.get("Type", "").endswith("/worksheet"):
-                return resolve_target(book, wanted.get("Target", "")), epoch
+            relationship = targets.get(attributes.get(_RELATIONSHIP) or attributes.get(_STRICT_RELATIONSHIP, ""), {})
+            if relationship.get("Type", "").endswith("/worksheet"):
+                return resolve_target(book, relationship.get("Target", "")), epoch
     raise FileFault("xlsx")
 
 

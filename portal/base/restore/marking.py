@@ -153,8 +153,8 @@ def _mark_tenant(tenant: Tenant, taken_at: datetime | None, identity: str) -> No
     row.save()
     marked = {name: mark(row.found_at) for name, mark in _marks.items()}
     row.counts = {name: len(each) if isinstance(each, list) else each for name, each in marked.items()}
-    kept = {name: [*row.waiting.get(name, ()), *each] for name, each in marked.items() if isinstance(each, list)}
-    row.waiting = kept
+    waiting = {name: [*row.waiting.get(name, ()), *each] for name, each in marked.items() if isinstance(each, list)}
+    row.waiting = waiting
     row.save(update_fields=["counts", "waiting"])
     summary = coded_sentence("restore.found")
     audit.record(

@@ -112,7 +112,7 @@ def check_files(path: Path, key: bytes) -> int:
     return len(listed)
 
 
-def is_same(archive: zipfile.ZipFile, name: str, wanted: str) -> bool:
+def is_same(archive: zipfile.ZipFile, name: str, listed_digest: str) -> bool:
     """Return whether a file of the archive is readable and has this digest."""
     digest = hashlib.sha256()
     try:
@@ -121,7 +121,7 @@ def is_same(archive: zipfile.ZipFile, name: str, wanted: str) -> bool:
                 digest.update(piece)
     except Exception:  # reading a damaged file can raise any exception
         return False
-    return digest.hexdigest() == wanted
+    return digest.hexdigest() == listed_digest
 
 
 def check(path: Path, key: bytes) -> int:

@@ -28,8 +28,8 @@ class StoredFiles:
         missing = [path for path, size in sorted(self._sizes.items()) if not store.has_file(path, size)]
         if missing and not is_alone:  # files that were deleted since do not matter
             with across_tenants("a backup holds all tenants"):
-                kept = StoredFile.objects_across_tenants.filter(path__in=missing, delete_at=None)
-                missing = sorted(kept.values_list("path", flat=True))
+                rows = StoredFile.objects_across_tenants.filter(path__in=missing, delete_at=None)
+                missing = sorted(rows.values_list("path", flat=True))
         if missing:
             some = f"{len(missing):,} of {len(self._sizes):,} stored files"
             yield f"{some} are missing from the store, or incomplete: {join_names(missing)}."

@@ -83,11 +83,11 @@ def register_query(
 
 def prefetch(request: HttpRequest, name: str) -> None:
     """Load the rows of `name` together with those that every page loads."""
-    request.wanted_together = {*_prefetched_names(request), name}  # type: ignore[attr-defined]  # kept on it
+    request.batched_names = {*_prefetched_names(request), name}  # type: ignore[attr-defined]  # kept on it
 
 
 def _prefetched_names(request: HttpRequest) -> set[str]:
-    return getattr(request, "wanted_together", set())
+    return getattr(request, "batched_names", set())
 
 
 def load_rows(request: TenantRequest, name: str) -> list[Any]:
@@ -95,11 +95,11 @@ def load_rows(request: TenantRequest, name: str) -> list[Any]:
 
     GET and HEAD requests load them once. Other requests may write in between, so each call loads them again.
     """
-    answers: dict[str, list[Any]] | None = getattr(request, "told_together", None)
+    answers: dict[str, list[Any]] | None = getattr(request, "batched_rows", None)
     if answers is None or name not in answers or request.method not in ("GET", "HEAD"):
         if not _queries[name].on_every_page:
             prefetch(request, name)
-        answers = request.told_together = _read_batch(request)  # type: ignore[attr-defined]  # kept on it
+        answers = request.batched_rows = _read_batch(request)  # type: ignore[attr-defined]  # kept on it
     return answers[name]
 
 
@@ -115,8 +115,8 @@ def _read_batch(request: TenantRequest) -> dict[str, list[Any]]:
 
 
 @cache
-def _compile_batch(wanted: frozenset[str]) -> tuple[PreparedStatement, tuple[_CompiledQuery, ...]]:
-    made = tuple(_compile_query(each) for each in _queries.values() if each.on_every_page or each.name in wanted)
+def _compile_batch(names: frozenset[str]) -> tuple[PreparedStatement, tuple[_CompiledQuery, ...]]:
+    made = tuple(_compile_query(each) for each in _queries.values() if each.on_every_page or each.name in names)
     parts = (f"(SELECT coalesce(json_agg(t), '[]') FROM ({each.sql}) t)" for each in made)  # noqa: S608 - made by the ORM
     numbers = {key for question in _queries.values() for key, _ in _placeholders(question)}
     params = [param for each in made for param in each.params]

@@ -174,11 +174,11 @@ def _word_of(state: str, text: str) -> str:
     return str(known or (_("Unknown: %(word)s") % {"word": state} if state else _("Unknown")))
 
 
-def _draw(shown: Chip) -> SafeString:
-    moment = format_html(_("as of {time}"), time=clock_tag(shown.as_of))
-    more = format_html(' <span class="chip-wrong">{}</span>', shown.problem) if shown.problem else ""
-    since = format_html(' <span class="chip-asof">{}</span>', moment) if shown.as_of else ""
+def _draw(chip: Chip) -> SafeString:
+    moment = format_html(_("as of {time}"), time=clock_tag(chip.as_of))
+    more = format_html(' <span class="chip-wrong">{}</span>', chip.problem) if chip.problem else ""
+    since = format_html(' <span class="chip-asof">{}</span>', moment) if chip.as_of else ""
     return format_html(
         '<span class="chip chip-{}">{}<span>{}</span>{}{}</span>',
-        shown.tone, icon(shown.icon, 16), _word_of(shown.state, str(shown.text)), more, since,
+        chip.tone, icon(chip.icon, 16), _word_of(chip.state, str(chip.text)), more, since,
     )  # fmt: skip

@@ -85,10 +85,10 @@ def _pages(request: HttpRequest, text: str) -> list[Hit]:
 
 def _tenants(request: HttpRequest, text: str) -> list[Hit]:
     current = request.tenant.pk if in_tenant(request) else None
-    wanted = text.casefold()
+    folded = text.casefold()
     hits = []
     for tenant, role in tenants_of(cast(User, request.user)):
-        if tenant.pk != current and (wanted in tenant.name.casefold() or wanted in tenant.slug):
+        if tenant.pk != current and (folded in tenant.name.casefold() or folded in tenant.slug):
             address = nav.address_of_kind("home", tenant.slug, role.permissions)
             hits.append(Hit(tenant.name, address, hint=role.title, tenant=tenant))
     return hits[:MAX_HITS]

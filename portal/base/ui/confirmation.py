@@ -33,6 +33,6 @@ def ask(
     links = [
         (label, url_in_tenant(str(name), request.tenant.slug, *map(str, values))) for label, name, *values in crumbs
     ]
-    shown = {"heading": heading, "submit": submit, "cancel": cancel, "question": question, "danger": danger}
+    context = {"heading": heading, "submit": submit, "cancel": cancel, "question": question, "danger": danger}
     lists = {"consequences": list(consequences), "crumbs": links}
-    return render(request, "components/confirm.html", shown | lists | more)
+    return render(request, "components/confirm.html", context | lists | more)

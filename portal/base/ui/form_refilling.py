@@ -159,22 +159,24 @@ def refill_form(text: str, path: str, unsent: InterruptedRequest) -> RefilledPag
     """Return the page with these values in the form that posts to their URL, if it has one."""
     reader = _FormParser(text, path)
     form = _best_form([each for each in reader.forms if unsent.address in each.addresses], unsent)
-    wanted: dict[str, list[str]] = defaultdict(list)
+    unsent_values: dict[str, list[str]] = defaultdict(list)
     for name, value in unsent.values:
-        wanted[name].append(value)
+        unsent_values[name].append(value)
     if form is None:
-        return RefilledPage(text, reader.main, "", _typed_texts(wanted))
+        return RefilledPage(text, reader.main, "", _typed_texts(unsent_values))
     for name in form.buttons:
-        wanted.pop(name, None)
+        unsent_values.pop(name, None)
     anchor = form.attributes.get("id") or _ANCHOR
     changes = [(start, end, _with_attribute(text[start:end], "open", "")) for start, end in form.closed_details]
     changes += [(form.start, form.end, _with_attribute(text[form.start : form.end], "id", anchor))]
-    changes += [change for control in form.controls for change in _changes_of(text, control, wanted)]
-    is_choice_lost = any(wanted.get(each.name) for each in form.controls if each.kind in _CHOSEN)
+    changes += [change for control in form.controls for change in _changes_of(text, control, unsent_values)]
+    is_choice_lost = any(unsent_values.get(each.name) for each in form.controls if each.kind in _CHOSEN)
     at = reader.main + _shift(changes, reader.main)
     fields = {each.name for each in form.controls if each.kind not in ("hidden", *_BUTTONS)}
     has_entries = any(value and name in fields for name, value in unsent.values)
-    return RefilledPage(_apply_changes(text, changes), at, anchor, _typed_texts(wanted), is_choice_lost, has_entries)
+    return RefilledPage(
+        _apply_changes(text, changes), at, anchor, _typed_texts(unsent_values), is_choice_lost, has_entries
+    )
 
 
 def _best_form(forms: list[HtmlForm], unsent: InterruptedRequest) -> HtmlForm | None:
@@ -192,11 +194,11 @@ def _best_form(forms: list[HtmlForm], unsent: InterruptedRequest) -> HtmlForm | 
     return max(forms, key=likeness, default=None)
 
 
-def _changes_of(text: str, control: HtmlControl, wanted: dict[str, list[str]]) -> Iterator[tuple[int, int, str]]:
-    """Yield the page's changes for one control, and remove its value from `wanted`."""
+def _changes_of(text: str, control: HtmlControl, unsent_values: dict[str, list[str]]) -> Iterator[tuple[int, int, str]]:
+    """Yield the page's changes for one control, and remove its value from `unsent_values`."""
     if control.kind in _BUTTONS or control.name in TECHNICAL_FIELDS:
         return
-    values, raw = wanted.get(control.name, []), text[control.start : control.end]
+    values, raw = unsent_values.get(control.name, []), text[control.start : control.end]
     if mark := _CHOSEN.get(control.kind):
         value = control.value
         if control.kind == "option" and control.attributes.get("value") is None:

@@ -217,11 +217,11 @@ class Frame:
     @cached_property
     def banners_version(self) -> str:
         """Return the version of the banners that are shown."""
-        shown = [
+        contents = [
             (each.tone, str(each.title), str(each.text), each.since, each.until, str(each.action), each.action_url)
             for each in self.banners
         ]
-        return live_updates.version_of(shown, self.alerts)
+        return live_updates.version_of(contents, self.alerts)
 
     @cached_property
     def banners(self) -> list[Banner]:
@@ -331,8 +331,8 @@ _YEAR = 365 * 24 * 3600
 def chosen_theme(request: HttpRequest) -> str:
     """Return `light`, `dark` or `auto` (the device's setting)."""
     user = getattr(request, "user", None)
-    kept = getattr(user, "theme", "") if user is not None and user.is_authenticated else ""
-    chosen = kept or request.COOKIES.get(THEME_COOKIE, "")
+    saved = getattr(user, "theme", "") if user is not None and user.is_authenticated else ""
+    chosen = saved or request.COOKIES.get(THEME_COOKIE, "")
     return chosen if chosen in THEMES else "auto"
 
 

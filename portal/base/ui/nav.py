@@ -93,8 +93,8 @@ def home_of(slug: str, allowed: frozenset[Permission]) -> str:
 def address_of_kind(kind: str, slug: str, allowed: frozenset[Permission]) -> str:
     """Return the URL of the tenant's page of this kind, or of the first page that `allowed` gives access to."""
     allowed_entries = [entry for entry in ENTRIES if entry.is_open_to(allowed)]
-    wanted = [entry for entry in allowed_entries if entry.kind == kind]
-    chosen = (wanted or allowed_entries or ENTRIES)[0]
+    of_kind = [entry for entry in allowed_entries if entry.kind == kind]
+    chosen = (of_kind or allowed_entries or ENTRIES)[0]
     return url_in_tenant(chosen.url_name, slug)
 
 

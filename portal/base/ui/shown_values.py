@@ -99,12 +99,14 @@ class ConflictForm(forms.BaseForm):
     def _clean_form(self) -> None:
         self.cleaned_data.pop(FIELD, None)
         super()._clean_form()  # type: ignore[misc]  # Django's method, missing in its stubs
-        shown = unseal_or_none(self.data.get(self.add_prefix(FIELD), ""), self._purpose)
-        if not isinstance(shown, dict):
+        shown_values = unseal_or_none(self.data.get(self.add_prefix(FIELD), ""), self._purpose)
+        if not isinstance(shown_values, dict):
             return
         now = self._stored_values
         given = self.cleaned_data
-        clashes = [name for name in now if name in shown and merge_stored(given, name, shown[name], now[name])]
+        clashes = [
+            name for name in now if name in shown_values and merge_stored(given, name, shown_values[name], now[name])
+        ]
         for name in clashes:
             self.add_error(name, conflict_text(self.fields[name], now[name]))
         if clashes:
@@ -127,13 +129,13 @@ class ConflictForm(forms.BaseForm):
         return seal({name: _canonical(value) for name, value in self._stored_values.items()}, self._purpose)
 
 
-def merge_stored(given: dict[str, Any], name: str, shown: str, stored: Any) -> bool:
+def merge_stored(given: dict[str, Any], name: str, shown_value: str, stored: Any) -> bool:
     """Give a field that only another person changed the stored value. Return True if both changed it: a conflict."""
     now = _canonical(stored)
-    if now == shown or name not in given:
+    if now == shown_value or name not in given:
         return False
     typed = _canonical(given[name])
-    if typed == shown and type(given[name]) is type(stored):
+    if typed == shown_value and type(given[name]) is type(stored):
         given[name] = stored
         return False
     return typed != now

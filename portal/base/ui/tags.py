@@ -230,9 +230,9 @@ def fact(context: Context, label: Any, value: Any, mood: str = "") -> SafeString
 
     `mood` is a class of the value: `{% fact _("Refused") refused refused|yesno:"is-bad," %}`.
     """
-    shown = "–" if value is None or value == "" else render_value_in_context(value, context)
+    text = "–" if value is None or value == "" else render_value_in_context(value, context)
     mark = format_html(' class="{}"', mood) if mood else ""
-    return format_html("<div><dt>{}</dt><dd{}>{}</dd></div>", label, mark, shown)
+    return format_html("<div><dt>{}</dt><dd{}>{}</dd></div>", label, mark, text)
 
 
 class FactNode(Node):
@@ -261,12 +261,12 @@ class MenuNode(Node):
         self.label, self.picture, self.body = label, picture, body
 
     def render(self, context: Context) -> str:
-        shown = {
+        menu = {
             "label": self.label.resolve(context),
             "picture": self.picture.resolve(context) if self.picture else "",
             "body": self.body.render(context),
         }
-        return render_to_string("components/menu.html", shown)
+        return render_to_string("components/menu.html", menu)
 
 
 @register.tag

@@ -23,9 +23,9 @@ def _person(request: HttpRequest) -> User:
 
 
 def _back(request: HttpRequest) -> HttpResponseRedirect:
-    wanted = request.POST.get("next", "")
-    safe = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
-    return HttpResponseRedirect(nearest_page(wanted) if safe else "/")
+    address = request.POST.get("next", "")
+    safe = url_has_allowed_host_and_scheme(address, {request.get_host()}, require_https=request.is_secure())
+    return HttpResponseRedirect(nearest_page(address) if safe else "/")
 
 
 @login_not_required
@@ -99,13 +99,13 @@ def save_list_choice(request: HttpRequest, name: str) -> HttpResponse:
     if table is None:
         raise Http404
     if (view := request.POST.get("view")) in table.views:
-        kept = f"{name}:view"
-        ListChoice.objects.update_or_create(user=_person(request), table=kept, defaults={"columns": [view]})
+        key = f"{name}:view"
+        ListChoice.objects.update_or_create(user=_person(request), table=key, defaults={"columns": [view]})
         return _back(request)
     known = [column.name for column in table.columns]
-    wanted = [column for column in known if column in request.POST.getlist("columns")]
+    columns = [column for column in known if column in request.POST.getlist("columns")]
     if request.POST.get("reset"):
         ListChoice.objects.filter(user=_person(request), table=name).delete()
     else:
-        ListChoice.objects.update_or_create(user=_person(request), table=name, defaults={"columns": wanted})
+        ListChoice.objects.update_or_create(user=_person(request), table=name, defaults={"columns": columns})
     return _back(request)

@@ -163,8 +163,8 @@ class Header:
             return cls(column, "", "")
         mine = column.sort == order.field
         aria = ("descending" if order.is_descending else "ascending") if mine else "none"
-        wanted = f"-{column.sort}" if mine and not order.is_descending else column.sort
-        return cls(column, address.with_(sort=wanted), aria)
+        sort = f"-{column.sort}" if mine and not order.is_descending else column.sort
+        return cls(column, address.with_(sort=sort), aria)
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,11 +37,11 @@ class ListAddress:
 
     def with_(self, **changes: str | list[str] | None) -> str:
         """Return this URL with `changes`; None or an empty value removes a name."""
-        kept = [(k, v) for k, vs in self.query.lists() if k not in changes and k not in PAGING for v in vs if v]
+        parameters = [(k, v) for k, vs in self.query.lists() if k not in changes and k not in PAGING for v in vs if v]
         for name, value in changes.items():
             values = value if isinstance(value, list) else [value]
-            kept += [(name, each) for each in values if each]
-        return f"{self.path}?{urlencode(kept)}" if kept else self.path
+            parameters += [(name, each) for each in values if each]
+        return f"{self.path}?{urlencode(parameters)}" if parameters else self.path
 
     def hidden_inputs(self, *but: str) -> list[tuple[str, str]]:
         """Return the hidden inputs of a filter form: the whole query except paging and the names in `but`."""

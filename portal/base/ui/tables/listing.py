@@ -207,8 +207,8 @@ class Listing:
     @cached_property
     def size(self) -> int:
         requested = self.address.get("size")
-        kept = self.preferences.size if self.preferences.size in SIZES else 50
-        return int(requested) if requested in {str(size) for size in SIZES} else kept
+        preferred = self.preferences.size if self.preferences.size in SIZES else 50
+        return int(requested) if requested in {str(size) for size in SIZES} else preferred
 
     @cached_property
     def shown_columns(self) -> list[Column]:
@@ -262,8 +262,8 @@ class Listing:
     @cached_property
     def cached_first_page(self) -> keyset.ListPage | None:
         """Return the first page of a fixed list, or of a text search in one, from cached SQL; None for others."""
-        kept = type(self).cached_query is not None and self.is_first_page and not self.is_filtered
-        pieces = self.search_pieces if kept else None
+        is_cached = type(self).cached_query is not None and self.is_first_page and not self.is_filtered
+        pieces = self.search_pieces if is_cached else None
         if pieces is None or not self._has_all_values(self.order.field):
             return None
         query = self._first_page_query(self.order, self.size, pieces.are_long, tuple(pieces.values))
