@@ -123,7 +123,7 @@ class Client:
 
         Specification: "Pagination": the query is repeated unchanged with last_evaluated_key set.
         """
-        seen: set[str] = set()
+        cursors: set[str] = set()
         query = dict(query or {})
         while True:
             answer = self.call(name, query=query)
@@ -131,9 +131,9 @@ class Client:
             cursor = answer.cursor
             if cursor is None:
                 return
-            if cursor in seen:
+            if cursor in cursors:
                 raise UnreadableAnswer("the list's cursor repeats", answer.status)
-            seen.add(cursor)
+            cursors.add(cursor)
             query["last_evaluated_key"] = cursor
 
     def _url(self, operation: Operation, path: Mapping[str, str], query: Mapping[str, Any]) -> str:

@@ -49,8 +49,8 @@ class Rejected(ServiceError):
         self.code = code
         self.detail = detail
         self.message = message
-        shown = f", code {code}" if _CODE.match(code) else ""
-        super().__init__(f"refused by the service: HTTP {status}{shown}")
+        suffix = f", code {code}" if _CODE.match(code) else ""
+        super().__init__(f"refused by the service: HTTP {status}{suffix}")
 
 
 class Invalid(Rejected):
@@ -132,8 +132,8 @@ class OutcomeUnknown(ServiceError):
     def __init__(self, reason: str, status: int | None = None) -> None:
         self.reason = reason
         self.status = status
-        shown = f" (HTTP {status})" if status is not None else ""
-        super().__init__(f"outcome unknown: {reason}{shown}")
+        suffix = f" (HTTP {status})" if status is not None else ""
+        super().__init__(f"outcome unknown: {reason}{suffix}")
 
 
 class TimedOut(OutcomeUnknown):

@@ -322,15 +322,15 @@ def _apply(row: Operation, override: OperationOverride, label: str) -> Operation
         )
     changed = replace(row, method=override.method or row.method, path=override.path or row.path, is_overridden=True)
     if sorted(changed.parameters) != sorted(row.parameters):
-        wanted = ", ".join(f"{{{name}}}" for name in row.parameters) or "no parameters"
-        raise OverrideError(f"operations.{label}: the path of operation {row.number} needs {wanted}")
+        required = ", ".join(f"{{{name}}}" for name in row.parameters) or "no parameters"
+        raise OverrideError(f"operations.{label}: the path of operation {row.number} needs {required}")
     return changed
 
 
 def _check_distinct(rows: dict[int, Operation]) -> None:
-    seen: dict[tuple[str, str], int] = {}
+    number_of: dict[tuple[str, str], int] = {}
     for row in rows.values():
         key = row.method, re.sub(r"\{\w+\}", "{}", row.path)
-        if key in seen:
-            raise OverrideError(f"operations {seen[key]} and {row.number} would both be {row.method} {row.path}")
-        seen[key] = row.number
+        if key in number_of:
+            raise OverrideError(f"operations {number_of[key]} and {row.number} would both be {row.method} {row.path}")
+        number_of[key] = row.number

@@ -125,14 +125,14 @@ def save_download(request: HttpRequest, page: str) -> str:
 
 def find(request: HttpRequest) -> InterruptedRequest | None:
     """Return what this page must show again, if its address has the token of something saved for this person."""
-    kept, token = request.session.get(_SESSION), request.GET.get(TOKEN_PARAMETER, "")
-    if not kept or not secrets.compare_digest(token.encode(), kept["token"].encode()):
+    stored, token = request.session.get(_SESSION), request.GET.get(TOKEN_PARAMETER, "")
+    if not stored or not secrets.compare_digest(token.encode(), stored["token"].encode()):
         return None
-    if time.time() - kept["at"] > RETAIN_SECONDS or kept["person"] != request.user.pk:
+    if time.time() - stored["at"] > RETAIN_SECONDS or stored["person"] != request.user.pk:
         discard(request)
         return None
     try:
-        opened = vault.open_sealed(base64.b64decode(kept["sealed"]), bound_to=_binding(kept["person"]))
+        opened = vault.open_sealed(base64.b64decode(stored["sealed"]), bound_to=_binding(stored["person"]))
         saved = json.loads(zlib.decompress(opened))
     except vault.VaultError:  # encrypted under a key that was removed since
         discard(request)
@@ -159,13 +159,13 @@ def discard(request: HttpRequest) -> None:
 
 def discard_of_others(request: HttpRequest) -> None:
     """Delete what another person than the signed-in one has saved."""
-    if (kept := request.session.get(_SESSION)) and kept["person"] != request.user.pk:
+    if (stored := request.session.get(_SESSION)) and stored["person"] != request.user.pk:
         discard(request)
 
 
 def discard_when_sent(request: HttpRequest) -> None:
     """Delete the values saved for the address of this POST: if shown again, they could be sent twice."""
-    if (kept := request.session.get(_SESSION)) and kept["address"] == request.path:
+    if (stored := request.session.get(_SESSION)) and stored["address"] == request.path:
         discard(request)
 
 
@@ -182,8 +182,8 @@ def _store(request: HttpRequest, person: int, page: str, unsent: InterruptedRequ
         return ""
     sealed = base64.b64encode(vault.seal(zlib.compress(plain), bound_to=_binding(person))).decode()
     token = secrets.token_urlsafe(12)
-    kept = {"token": token, "person": person, "at": time.time(), "address": unsent.address, "sealed": sealed}
-    request.session[_SESSION] = kept
+    stored = {"token": token, "person": person, "at": time.time(), "address": unsent.address, "sealed": sealed}
+    request.session[_SESSION] = stored
     page = without_token(page)
     return f"{page}{'&' if '?' in page else '?'}{TOKEN_PARAMETER}={token}"
 

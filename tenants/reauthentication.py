@@ -90,9 +90,9 @@ def redirect_to_sign_in(request: HttpRequest) -> HttpResponseBase:
     """
     page = requested_page(request)
     if request.method not in SAFE_METHODS:
-        kept = interrupted_requests.save_form(request, page, is_trusted=False)
-        page = kept or page
-        messages.info(request, _SIGNED_OUT_MESSAGES[bool(kept)])
+        saved_page = interrupted_requests.save_form(request, page, is_trusted=False)
+        page = saved_page or page
+        messages.info(request, _SIGNED_OUT_MESSAGES[bool(saved_page)])
     return _redirect(request, redirect_to_login(page).url)
 
 

@@ -258,9 +258,9 @@ PLATFORM_ROLES = tuple(role for role in ROLES if role.is_platform)
 
 def find_role(name: str) -> type[Role]:
     """Return the role of this name; hyphens and underscores count as spaces. Raises KeyError with all names."""
-    wanted = name.strip().lower().replace("_", " ").replace("-", " ")
+    normal_name = name.strip().lower().replace("_", " ").replace("-", " ")
     for candidate in ROLES:
-        if candidate.name == wanted:
+        if candidate.name == normal_name:
             return candidate
     raise KeyError(f"No role is called {name!r}. Roles: {', '.join(r.name for r in ROLES)}.")
 

@@ -88,9 +88,9 @@ class Sentence:
     @property
     def without_names(self) -> Sentence:
         """Return the sentence without the names that will be deleted."""
-        kept = {name: value for name, value in self.values.items() if name not in REPLACEMENT_NAMES}
+        values = {name: value for name, value in self.values.items() if name not in REPLACEMENT_NAMES}
         return Sentence(
-            self.code, {name: v.without_names if isinstance(v, Sentence) else v for name, v in kept.items()}
+            self.code, {name: v.without_names if isinstance(v, Sentence) else v for name, v in values.items()}
         )
 
 
@@ -154,8 +154,8 @@ def _parse(value: str) -> Sentence:
     return sentence
 
 
-def _from_json(kept: Any) -> Any:
-    if not isinstance(kept, list):
-        return kept
-    code, values = kept
+def _from_json(stored: Any) -> Any:
+    if not isinstance(stored, list):
+        return stored
+    code, values = stored
     return Sentence(code, {name: _from_json(value) for name, value in values.items()})

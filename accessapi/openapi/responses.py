@@ -93,8 +93,8 @@ def _error(text: str) -> Json:
 
 
 def _rate_headers(*, limited: bool) -> Json:
-    shown = list(_RATE_HEADERS) if limited else list(_RATE_HEADERS)[:2]
-    return {name: {"$ref": f"#/components/headers/{_RATE_HEADERS[name][0]}"} for name in shown}
+    names = list(_RATE_HEADERS) if limited else list(_RATE_HEADERS)[:2]
+    return {name: {"$ref": f"#/components/headers/{_RATE_HEADERS[name][0]}"} for name in names}
 
 
 def _component_name(status: int) -> str:

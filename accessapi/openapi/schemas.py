@@ -81,9 +81,11 @@ def _contains(part: Any, names: list[str]) -> bool:
 
 
 def _describe(models: Iterable[type[BaseModel]]) -> Json:
-    wanted = sorted(models, key=lambda model: model.__name__)
+    sorted_models = sorted(models, key=lambda model: model.__name__)
     _, schema = models_json_schema(
-        [(model, "validation") for model in wanted], ref_template=_COMPONENTS + "{model}", schema_generator=_BodySchema
+        [(model, "validation") for model in sorted_models],
+        ref_template=_COMPONENTS + "{model}",
+        schema_generator=_BodySchema,
     )
     definitions: Json = schema["$defs"]
     return definitions
@@ -135,10 +137,10 @@ def _open_schema(value: Any) -> Any:
         return _variants(value)
     if "enum" in value:
         return {"type": "string", "examples": value["enum"]}
-    kept = {name: item for name, item in value.items() if name not in ("additionalProperties", "oneOf", "anyOf")}
-    if "$ref" in kept:
-        return {"$ref": _COMPONENTS + _PREFIX + kept["$ref"].removeprefix(_COMPONENTS)}
-    return {name: _open_schema(item) for name, item in kept.items()}
+    schema = {name: item for name, item in value.items() if name not in ("additionalProperties", "oneOf", "anyOf")}
+    if "$ref" in schema:
+        return {"$ref": _COMPONENTS + _PREFIX + schema["$ref"].removeprefix(_COMPONENTS)}
+    return {name: _open_schema(item) for name, item in schema.items()}
 
 
 def _variants(value: Json) -> Json:
@@ -169,8 +171,8 @@ class _BodySchema(GenerateJsonSchema):
         field = {name: value for name, value in field.items() if name != "title"}
         default = field.pop("default", None)
         if not null and _NULL in field.get("anyOf", ()):
-            kept = [choice for choice in field.pop("anyOf") if choice != _NULL]
-            field |= kept[0] if len(kept) == 1 else {"anyOf": kept}
+            choices = [choice for choice in field.pop("anyOf") if choice != _NULL]
+            field |= choices[0] if len(choices) == 1 else {"anyOf": choices}
         if received and field.get("format") == "date-time":
             field["pattern"] = MOMENT_PATTERN
         if self.keeps_defaults and default not in (None, ""):

@@ -119,9 +119,9 @@ def _as_list_mode(normal: Json, list_name: str, everything: list[Json] | None) -
     return {**normal, "default_mode": "option", list_name: everything}
 
 
-def _without(opened: Json, list_name: str, identifier: str, wanted: str) -> Json:
-    kept = [e for e in opened[list_name] if not (isinstance(e, dict) and e.get(identifier) == wanted)]
-    return {**opened, list_name: kept}
+def _without(opened: Json, list_name: str, identifier: str, value: str) -> Json:
+    entries = [e for e in opened[list_name] if not (isinstance(e, dict) and e.get(identifier) == value)]
+    return {**opened, list_name: entries}
 
 
 def _box_of(normal: Json, key_device_id: str) -> list[Json]:

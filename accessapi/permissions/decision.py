@@ -75,9 +75,9 @@ def decide(member: Member, place: AreaPlace | KeyPlace, at: datetime, holidays: 
     if edges & set(member.invalid_values):
         return Decision(None, DecisionRule.UNKNOWN_VALUE)
     period = member.use_date_start, member.use_date_end
-    wanted = "devices_pass" if isinstance(place, AreaPlace) else "keys_pass"
-    rights = member.invalid_values.get(wanted, getattr(member, wanted))
-    if wanted not in member.model_fields_set and wanted not in member.invalid_values:
+    list_name = "devices_pass" if isinstance(place, AreaPlace) else "keys_pass"
+    rights = member.invalid_values.get(list_name, getattr(member, list_name))
+    if list_name not in member.model_fields_set and list_name not in member.invalid_values:
         outside = _outside_use_period(period, _service_time(at))
         return outside or Decision(None, DecisionRule.RIGHTS_NOT_READ)
     return decide_place(rights, place, at, holidays, use_period=period)
@@ -150,7 +150,7 @@ def _decisions_by_mode(rights: Any, place: AreaPlace | KeyPlace, judge: DecidePa
 
 
 def _decisions_of_list(
-    holder: Any, list_name: str, identifier: str, wanted: str, judged: Callable[[Json], Iterable[Decision]]
+    holder: Any, list_name: str, identifier: str, place_id: str, judged: Callable[[Json], Iterable[Decision]]
 ) -> Iterator[Decision]:
     mode = holder.get("default_mode") if isinstance(holder, dict) else None
     if mode == "allow_all":
@@ -160,7 +160,7 @@ def _decisions_of_list(
     elif mode == "option" and isinstance(holder.get(list_name, []), list):
         entries = [entry for entry in holder.get(list_name, []) if isinstance(entry, dict)]
         for entry in entries:
-            if entry.get(identifier) == wanted:
+            if entry.get(identifier) == place_id:
                 yield from judged(entry)
         yield _NOT_LISTED
     else:

@@ -56,8 +56,8 @@ def _normal_passes(entries: list[Any], identifier: str) -> list[Any]:
             continue
         value = normal_pass(entry["pass"])
         merged[name] = merge_passes(merged[name], value) if name in merged else value
-    kept = [{identifier: name, "pass": value} for name, value in sorted(merged.items()) if value != never()]
-    return kept + _sort_distinct(foreign)
+    passes = [{identifier: name, "pass": value} for name, value in sorted(merged.items()) if value != never()]
+    return passes + _sort_distinct(foreign)
 
 
 def _normal_boxes(entries: list[Any]) -> list[Any]:
@@ -71,12 +71,12 @@ def _normal_boxes(entries: list[Any]) -> list[Any]:
             open_boxes.add(entry["key_device_id"])
         elif entry["default_mode"] == "option":
             units.setdefault(entry["key_device_id"], []).extend(entry.get("units", []))
-    kept: list[Any] = [_box(name, "allow_all") for name in open_boxes]
+    boxes: list[Any] = [_box(name, "allow_all") for name in open_boxes]
     for name in units.keys() - open_boxes:
         listed = _normal_passes(units[name], "unit_no")
         if listed:
-            kept.append({**_box(name, "option"), "units": listed})
-    return sorted(kept, key=lambda box: str(box["key_device_id"])) + _sort_distinct(foreign)
+            boxes.append({**_box(name, "option"), "units": listed})
+    return sorted(boxes, key=lambda box: str(box["key_device_id"])) + _sort_distinct(foreign)
 
 
 def _box(key_device_id: str, mode: str) -> Json:

@@ -62,9 +62,9 @@ WholeNumber = Annotated[int, AfterValidator(_check_range)]
 Number = Annotated[float, AfterValidator(_check_range)]
 
 
-def open_text(*seen: str) -> Any:
+def open_text(*examples: str) -> Any:
     """Return the type of a text with these known values; any other value is accepted too."""
-    return Field(default=None, examples=list(seen))
+    return Field(default=None, examples=list(examples))
 
 
 class ReceivedModel(BaseModel):

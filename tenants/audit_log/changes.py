@@ -47,7 +47,7 @@ def register_labels(kind: str, label_of: LabelOf) -> None:
 def changed_fields(entry: AuditEntry) -> Fields:
     """Return (field, before, after) of each field that differs. A field that is missing on one side is empty there."""
     words = _words.get(entry.target.partition(":")[0])
-    before, after = (_flatten(_with_words(kept, words)) for kept in (entry.before, entry.after))
+    before, after = (_flatten(_with_words(values, words)) for values in (entry.before, entry.after))
     names = dict.fromkeys([*before, *after])
     return [(n, before.get(n, ""), after.get(n, "")) for n in names if before.get(n) != after.get(n)]
 
@@ -66,8 +66,8 @@ def _field_label(name: str, label: LabelOf | None) -> SafeString | str:
     return format_html("<code>{}</code>", name) if word == name else word
 
 
-def _with_words(kept: Any, words: AddWords | None) -> Any:
-    return {**kept, **words(kept)} if words is not None and isinstance(kept, dict) else kept
+def _with_words(values: Any, words: AddWords | None) -> Any:
+    return {**values, **words(values)} if words is not None and isinstance(values, dict) else values
 
 
 def _flatten(value: Any, name: str = "") -> dict[str, str]:

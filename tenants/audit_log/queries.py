@@ -117,9 +117,9 @@ class AuditPage:
     next_cursor: str
 
 
-def page(wanted: AuditFilter, cursor: str = "") -> AuditPage:
+def page(audit_filter: AuditFilter, cursor: str = "") -> AuditPage:
     """Return actions of the current tenant that are older than the cursor. An invalid cursor starts from the newest."""
-    found = _find_newest(wanted, PAGE_SIZE + 1, _read_cursor(cursor))
+    found = _find_newest(audit_filter, PAGE_SIZE + 1, _read_cursor(cursor))
     entries = _complete(found[:PAGE_SIZE])
     return AuditPage(entries, _write_cursor(entries[-1]) if len(found) > PAGE_SIZE else "")
 
@@ -145,39 +145,41 @@ def entries_of_act(entry: AuditEntry) -> list[AuditEntry]:
     return found
 
 
-def _find_newest(wanted: AuditFilter, limit: int, before: ActPosition | None = None) -> list[AuditEntry]:
+def _find_newest(audit_filter: AuditFilter, limit: int, before: ActPosition | None = None) -> list[AuditEntry]:
     """Return the newest actions that match the filter, older than a position. An outcome counts for its request."""
     span = ActSpan(
-        since=_midnight(wanted.since) if wanted.since else None,
-        until=_midnight(wanted.until) + timedelta(days=1) if wanted.until else None,
+        since=_midnight(audit_filter.since) if audit_filter.since else None,
+        until=_midnight(audit_filter.until) + timedelta(days=1) if audit_filter.until else None,
         before=before,
     )
-    if replace(wanted, since=None, until=None) == AuditFilter():
+    if replace(audit_filter, since=None, until=None) == AuditFilter():
         rows = span.filter(AuditEntry.objects.filter(_IS_ACT)).order_by("-act_at", "-act_id")[:limit]
         return list(rows.select_related("by", "support_session"))
-    kinds = _kinds_for(wanted)
-    found = finding.find_by_kinds(kinds.filter(_by_target_kind(wanted.target)) if wanted.target else kinds, span, limit)
-    if wanted.target:
-        codes, known = _by_target_code(wanted.target), _by_registered_searches(wanted.target)
+    kinds = _kinds_for(audit_filter)
+    found = finding.find_by_kinds(
+        kinds.filter(_by_target_kind(audit_filter.target)) if audit_filter.target else kinds, span, limit
+    )
+    if audit_filter.target:
+        codes, known = _by_target_code(audit_filter.target), _by_registered_searches(audit_filter.target)
         found += finding.find_by_targets(codes | known, kinds, span, limit, recent_first=bool(codes))
     newest_first = [pk for _at, pk in sorted(set(found), reverse=True)[:limit]]
     entries = AuditEntry.objects.select_related("by", "support_session").in_bulk(newest_first)
     return [entries[pk] for pk in newest_first if pk in entries]
 
 
-def _kinds_for(wanted: AuditFilter) -> QuerySet[AuditKind]:
+def _kinds_for(audit_filter: AuditFilter) -> QuerySet[AuditKind]:
     """Return the kinds of entries that match the filter: kinds of requests, or kinds of the matching outcomes."""
     # If something is created, only the outcome has its target.
-    condition = Q(result="") | Q(names_target=True) if wanted.target else Q(result="")
-    kinds = AuditKind.objects.filter(Q(result=wanted.result) if wanted.result else condition)
-    if wanted.about:
-        names = SUBJECTS[wanted.about][1].split()
+    condition = Q(result="") | Q(names_target=True) if audit_filter.target else Q(result="")
+    kinds = AuditKind.objects.filter(Q(result=audit_filter.result) if audit_filter.result else condition)
+    if audit_filter.about:
+        names = SUBJECTS[audit_filter.about][1].split()
         kinds = kinds.filter(
             Q(action__in=names) | Q(*[("action__startswith", f"{n}.") for n in names], _connector=Q.OR)
         )
-    if wanted.person:
-        kinds = kinds.filter(_by_person(wanted.person))
-    return kinds.filter(in_support=True) if wanted.support_only else kinds
+    if audit_filter.person:
+        kinds = kinds.filter(_by_person(audit_filter.person))
+    return kinds.filter(in_support=True) if audit_filter.support_only else kinds
 
 
 def _by_target_kind(target: str) -> Q:

@@ -16,11 +16,11 @@ from tenants.roles import Permission
 @tenant_view(Permission.AUDIT_VIEW)
 def index(request: TenantRequest) -> HttpResponse:
     form = AuditFilterForm(request.GET)
-    wanted = form.chosen()
-    page = queries.page(wanted, request.GET.get("after", ""))
+    audit_filter = form.chosen()
+    page = queries.page(audit_filter, request.GET.get("after", ""))
     query = request.GET.copy()
     query["after"] = page.next_cursor
-    filtered = wanted != queries.AuditFilter() or bool(form.errors)
+    filtered = audit_filter != queries.AuditFilter() or bool(form.errors)
     context = {"form": form, "page": page, "next": query.urlencode() if page.next_cursor else "", "filtered": filtered}
     return render(request, "tenants/audit_log/index.html", context)
 

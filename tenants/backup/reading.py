@@ -81,15 +81,15 @@ class Dump:
 
 def read_dump(file: Path, readers: Iterable[RowReader]) -> Dump:
     """Read a dump, and pass its rows to `readers`. Raises UnreadableDump."""
-    dump, wanted = Dump(), defaultdict(list)
+    dump, readers_of_table = Dump(), defaultdict(list)
     for look in readers:
-        wanted[look.table].append(look)
+        readers_of_table[look.table].append(look)
     with _open_as_sql(file) as lines:
         for line in lines:
             text = line.decode()
             if found := _COPY.match(text):
                 table = dump.partitioned_table_of(found[1])
-                _read_rows(lines, found[2].replace('"', "").split(", "), dump.tables[table], wanted[table])
+                _read_rows(lines, found[2].replace('"', "").split(", "), dump.tables[table], readers_of_table[table])
             else:
                 dump.read_definition(text)
     return dump
@@ -100,7 +100,9 @@ def _read_rows(lines: IO[bytes], columns: list[str], into: TableRows, looks: lis
     where = {name: number for number, name in enumerate(columns)}
     tenant, key = where.get("tenant_id"), where.get("id")
     # A dump of an earlier version may lack a column.
-    shown = [(look.on_row, [where[name] for name in look.columns]) for look in looks if {*look.columns} <= where.keys()]
+    selected = [
+        (look.on_row, [where[name] for name in look.columns]) for look in looks if {*look.columns} <= where.keys()
+    ]
     for line in lines:
         if line == _END or not line.endswith(b"\n"):  # the second: the dump was cut off, which pg_restore reports
             return
@@ -108,7 +110,7 @@ def _read_rows(lines: IO[bytes], columns: list[str], into: TableRows, looks: lis
         into.count_by_tenant[None if tenant is None else int(values[tenant])] += 1
         if key is not None:
             into.last_id = max(into.last_id or 0, int(values[key]))
-        for take, numbers in shown:
+        for take, numbers in selected:
             take(*(_parse_value(values[number]) for number in numbers))
 
 

@@ -199,9 +199,9 @@ def store_tenant_facts(row: Connection, answer: Answer) -> None:
     The webhook's address is left out: anyone who knows it can post to it.
     """
     row.service_tenant_name = str(answer.data.get("tenant_name") or "")[:200]
-    kept = answer.data.get("settings")
-    kept = kept if isinstance(kept, dict) else {}
-    row.service_settings = {name: value for name, value in kept.items() if name != "webhook"}
+    service_settings = answer.data.get("settings")
+    service_settings = service_settings if isinstance(service_settings, dict) else {}
+    row.service_settings = {name: value for name, value in service_settings.items() if name != "webhook"}
 
 
 def _send_connected(row: Connection, first: bool) -> None:

@@ -54,19 +54,19 @@ def reissue(*, connection: Connection, by: User | None, support_session: Support
 
     If an attempt was made since the caller read the row, return its outcome instead. Raises NotConnected.
     """
-    seen = connection.reissue_round
+    round_before = connection.reissue_round
     with exclusive(connection):
-        old = _begin(connection, seen, by, support_session)
+        old = _begin(connection, round_before, by, support_session)
         if old is None:
             row = Connection.objects.get(pk=connection.pk)
             return ReissueResult(ReissueOutcome(row.reissue_outcome), is_joined=True)
         return ReissueResult(_ask_once(connection, old, by, support_session))
 
 
-def _begin(connection: Connection, seen: int, by: User | None, session: SupportSession | None) -> str | None:
+def _begin(connection: Connection, round_before: int, by: User | None, session: SupportSession | None) -> str | None:
     with transaction.atomic(durable=True):
         row = Connection.objects.select_for_update().get(pk=connection.pk)
-        if row.reissue_round != seen:
+        if row.reissue_round != round_before:
             return None
         if not row.is_connected or row.access_token is None:
             raise NotConnected

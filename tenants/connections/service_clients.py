@@ -39,18 +39,18 @@ def service_client(connection: Connection, *, gate: Gate | None = None, observe:
     it. Every answer is recorded on the connection: last call, refused scopes and contracts, a token that no longer
     works.
     """
-    seen = threading.local()
+    per_thread = threading.local()
 
     def token() -> str:
-        row = seen.row = _reload(connection)
+        row = per_thread.row = _reload(connection)
         return (_read_secret(row, "access_token") or "") if row.is_connected else ""
 
     def licence_key() -> str | None:
-        row: Connection = getattr(seen, "row", None) or _reload(connection)
+        row: Connection = getattr(per_thread, "row", None) or _reload(connection)
         return _read_secret(row, "licence_key")
 
     def on_response(operation: Operation, rate: RateHeaders, status: int, error: ServiceError | None) -> None:
-        row = getattr(seen, "row", None)
+        row = getattr(per_thread, "row", None)
         try:
             if row is not None:
                 call_results.record(row, operation, status, error)

@@ -29,17 +29,17 @@ _TRANSACTION_STATEMENTS = ("ROLLBACK ", "SAVEPOINT ", "RELEASE ")
 
 def apply_scope(connection: Any) -> None:
     """Set the current tenant on this psycopg connection for row security, unless it is set already."""
-    wanted, ahead = _scope_statement(connection)
+    scope_settings, ahead = _scope_statement(connection)
     if ahead:
         forget_scope(connection)
         psycopg.ClientCursor(connection).execute(ahead)
-        connection.portal_told = wanted
+        connection.portal_scope = scope_settings
 
 
 def forget_scope(connection: Any) -> None:
     """Forget the settings of this psycopg connection, so that the next statement sets them again."""
     if connection is not None:
-        connection.portal_told = _UNKNOWN_SCOPE
+        connection.portal_scope = _UNKNOWN_SCOPE
 
 
 def _scope_statement(connection: Any) -> tuple[tuple[str, str], str]:
@@ -48,12 +48,12 @@ def _scope_statement(connection: Any) -> tuple[tuple[str, str], str]:
     PostgreSQL runs the statements of one message in order. It plans each one after the one before, and stops after a
     failure.
     """
-    wanted = row_security_settings()
-    if getattr(connection, "portal_told", _UNKNOWN_SCOPE) == wanted:
-        return wanted, ""
-    tenant, across = (sql.quote(each) for each in wanted)
+    scope_settings = row_security_settings()
+    if getattr(connection, "portal_scope", _UNKNOWN_SCOPE) == scope_settings:
+        return scope_settings, ""
+    tenant, across = (sql.quote(each) for each in scope_settings)
     return (
-        wanted,
+        scope_settings,
         f"SELECT set_config('portal.tenant', {tenant}, false), set_config('portal.across', {across}, false); ",
     )
 
@@ -82,21 +82,23 @@ class _ScopedCursorMixin:
     def _execute_in_scope(self, before: str, query: Any, *args: Any, **kwargs: Any) -> Any:
         # Only a plain SELECT or a prepared statement can share a message with another statement.
         if self.can_join and isinstance(query, str) and query.startswith(("SELECT ", "EXECUTE ")):
-            wanted, ahead = _scope_statement(self.connection)
+            scope_settings, ahead = _scope_statement(self.connection)
             if before or ahead:
-                return self._execute_joined(wanted, before + ahead, query, *args, **kwargs)
+                return self._execute_joined(scope_settings, before + ahead, query, *args, **kwargs)
         elif not (isinstance(query, str) and query.startswith(_TRANSACTION_STATEMENTS)):
             apply_scope(self.connection)
             if before:
                 psycopg.ClientCursor(self.connection).execute(before)
         return super().execute(query, *args, **kwargs)  # type: ignore[misc]  # a mixin: psycopg's cursor comes after it
 
-    def _execute_joined(self, wanted: tuple[str, str], ahead: str, query: str, *args: Any, **kwargs: Any) -> Any:
+    def _execute_joined(
+        self, scope_settings: tuple[str, str], ahead: str, query: str, *args: Any, **kwargs: Any
+    ) -> Any:
         """Send the settings and the query in one message. Afterwards the cursor has the query's result only."""
         this: Any = self
         forget_scope(self.connection)
         super().execute(ahead + query, *args, **kwargs)  # type: ignore[misc]  # a mixin: psycopg's cursor comes after it
-        self.connection.portal_told = wanted
+        self.connection.portal_scope = scope_settings
         while this.nextset():
             pass
         this._query.query = (
@@ -146,7 +148,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if not self.settings_dict.get("IS_OWNER"):  # the owner only runs migrations
             server_checks.require_safe_server(conn_params)
         connection = self._take_from_pool(conn_params) if self.pool else super().get_new_connection(conn_params)
-        connection.portal_told = _UNKNOWN_SCOPE if self.pool else _NO_SCOPE
+        connection.portal_scope = _UNKNOWN_SCOPE if self.pool else _NO_SCOPE
         if not self.pool:
             connection.portal_planned = {}
         return connection

@@ -41,20 +41,20 @@ class SQLCompiler(compiler.SQLCompiler):
         query: Any = self.query
         if not with_col_aliases and _selects_all(query):
             name = query.get_initial_alias()
-            kept = _columns.get((query.model, name))
-            if kept is None:
+            cached = _columns.get((query.model, name))
+            if cached is None:
                 select, *_ = super().get_select()
-                kept = _Columns(select, super().get_converters([each for each, *_ in select]))
-                _columns[query.model, name] = kept
-            fields = list(range(len(kept.select)))
-            return [*kept.select], {"model": query.model, "select_fields": fields}, {}
+                cached = _Columns(select, super().get_converters([each for each, *_ in select]))
+                _columns[query.model, name] = cached
+            fields = list(range(len(cached.select)))
+            return [*cached.select], {"model": query.model, "select_fields": fields}, {}
         return super().get_select(with_col_aliases)
 
     def get_converters(self, expressions: Any) -> Any:
         query: Any = self.query
-        kept = _columns.get((query.model, query.base_table))
-        if kept and len(expressions) == len(kept.select) and expressions[0] is kept.select[0][0]:
-            return kept.converters
+        cached = _columns.get((query.model, query.base_table))
+        if cached and len(expressions) == len(cached.select) and expressions[0] is cached.select[0][0]:
+            return cached.converters
         return super().get_converters(expressions)
 
     def _order_by_pairs(self) -> Iterator[Any]:  # type: ignore[override]  # private to Django, whose types are not exact
@@ -64,8 +64,8 @@ class SQLCompiler(compiler.SQLCompiler):
         """
         query: Any = self.query
         meta, django, selected = query.get_meta(), cast(Any, super()), self.select
-        wanted = (*query.extra_order_by, *query.order_by, *(meta.ordering if meta else ()))
-        if all(isinstance(each, str) for each in wanted):
+        orders = (*query.extra_order_by, *query.order_by, *(meta.ordering if meta else ()))
+        if all(isinstance(each, str) for each in orders):
             has_names = query.combinator or any(alias for *_, alias in selected or ())
             self.select = has_names and [each if each[2] else (_NEVER_EQUAL, *each[1:]) for each in selected or ()]
         try:

@@ -73,11 +73,11 @@ def _check_server(params: Mapping[str, Any]) -> Iterator[str]:
 
 def _are_swapped(one: psycopg.Connection[Any], other: psycopg.Connection[Any]) -> bool:
     """Return whether two open sessions share one server process, or one session has two."""
-    seen = [(_pid(one), _pid(other)) for _ in range(_ROUNDS)]
-    if len(set(seen)) > 1 or seen[0][0] == seen[0][1]:
+    pids = [(_pid(one), _pid(other)) for _ in range(_ROUNDS)]
+    if len(set(pids)) > 1 or pids[0][0] == pids[0][1]:
         return True
     with other.transaction():  # takes the server of the first session, unless sessions have their own
-        return _pid(other) != seen[0][1] or _pid(one) != seen[0][0]
+        return _pid(other) != pids[0][1] or _pid(one) != pids[0][0]
 
 
 def _pid(connection: psycopg.Connection[Any]) -> int:

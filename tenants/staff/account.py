@@ -82,10 +82,10 @@ def staff_sign_ins(request: TenantRequest) -> HttpResponse:
     staff = Staff.objects.filter(is_active=True, user__platform_role="")
     people = list(staff.select_related("user").order_by("user__name", "user__email"))
     form = SignInFilterForm(request.GET, people)
-    wanted = form.chosen()
-    kinds = {"kind": wanted["kind"]} if "kind" in wanted else {}
-    if "person" in wanted:
-        staff = staff.filter(user=wanted["person"])
+    chosen = form.chosen()
+    kinds = {"kind": chosen["kind"]} if "kind" in chosen else {}
+    if "person" in chosen:
+        staff = staff.filter(user=chosen["person"])
     # Read each person's newest events by index: the table has millions of events of all tenants.
     own = newest_before(AccountEvent.objects.filter(user=OuterRef("user"), at__gte=OuterRef("since"), **kinds), request)
     found = chain.from_iterable(staff.annotate(events=ArraySubquery(own.values("pk"))).values_list("events", flat=True))
@@ -93,7 +93,7 @@ def staff_sign_ins(request: TenantRequest) -> HttpResponse:
     context = {
         "form": form,
         "page": page(rows, request),
-        "filtered": bool(wanted) or bool(form.errors),
+        "filtered": bool(chosen) or bool(form.errors),
     }
     return render(request, "tenants/staff/sign_ins.html", context)
 

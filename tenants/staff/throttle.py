@@ -81,10 +81,10 @@ def remember_browser(request: HttpRequest, response: HttpResponse, user: User) -
     """Mark this browser as one that has signed in to the account, for half a year after the last time."""
     known = _known_accounts(request)
     _sign, browser = known.pop(str(user.pk), ("", secrets.token_hex(8)))
-    kept = dict([(str(user.pk), (_proof_of(user), browser)), *known.items()][:_MAX_ACCOUNTS])
+    proofs = dict([(str(user.pk), (_proof_of(user), browser)), *known.items()][:_MAX_ACCOUNTS])
     response.set_cookie(
         COOKIE,
-        signing.dumps(kept, salt=_SALT, compress=True),
+        signing.dumps(proofs, salt=_SALT, compress=True),
         max_age=_RETAIN_SECONDS,
         httponly=True,
         secure=settings.SESSION_COOKIE_SECURE,
