@@ -74,7 +74,7 @@ def main() -> int:
         "webhooks": hooks.answers,
         "screen": hooks.screen,
         "calls": hooks.calls,
-        "alerts": alerts.told,
+        "alerts": alerts.delivery_times,
         "board": watched.board,
         "boardcalls": watched.board_calls,
         "rollcall": watched.roll_call,
@@ -109,16 +109,16 @@ def main() -> int:
     for each in fields(Sizes):
         parser.add_argument(f"--{each.name.replace('_', '-')}", type=int, metavar="N", help=f"default {each.default:,}")
     given = vars(parser.parse_args())
-    wanted = [name for name in given["only"].split(",") if name] or list(measures)
-    if unknown := set(wanted) - set(measures):
+    names = [name for name in given["only"].split(",") if name] or list(measures)
+    if unknown := set(names) - set(measures):
         parser.error(f"there is no measure called {', '.join(sorted(unknown))}")
     defaults = QUICK if given["quick"] else {}
     named = {each.name: given[each.name] for each in fields(Sizes) if given[each.name] is not None}
     figures, started = [], time.monotonic()
     with tempfile.TemporaryDirectory() as folder, ground(Sizes(**(defaults | named)), Path(folder)) as where:
-        if of_lists & set(wanted):
+        if of_lists & set(names):
             where.furnish_lists()
-        for name in wanted:
+        for name in names:
             alone = name in of_lists | {"sync", "desk", "tick", "sandbox"}
             quiet = where.house.quiet() if alone else contextlib.nullcontext()
             try:

@@ -21,7 +21,7 @@ _MARK = re.compile(r'id="([\w-]+)"[^>]*data-seen="(\w+)"')
 _MOST = 60.0
 
 
-def told(ground: Ground) -> list[Figure]:
+def delivery_times(ground: Ground) -> list[Figure]:
     """Measure alerts one after another, with webhooks on, while a person has the list open and gets email."""
     clicks = 1 + ground.sizes.clicks // 4
     say(f"{clicks} alerts on their way to the screen and the mailbox")
@@ -35,7 +35,7 @@ def told(ground: Ground) -> list[Figure]:
             page = _Page(browser, customer.url("alerts/"), ground.house.folder / "mails")
             late = [page.after_a_quiet_while(customer) for _ in range(clicks)]
             time.sleep(2 * SECONDS_PER_READING)
-            close = [page.seconds_until_told(customer, door) for door in customer.doors]
+            close = [page.seconds_until_delivered(customer, door) for door in customer.doors]
     again = ground.sizes.again("alerts", clicks=ground.sizes.clicks)
     return [
         _line("on the screen", [screen for screen, _mail in late], 5, again),
@@ -69,7 +69,7 @@ class _Page:
             2 * SECONDS_PER_READING + random.uniform(2, 4)
         )  # one reading for the door forced, one for the door shut
         door = random.choice(customer.doors)
-        found = self.seconds_until_told(customer, door)
+        found = self.seconds_until_delivered(customer, door)
         where = {"tenant_id": customer.service.tenant_id, "device_id": door}
         customer.house.sandbox.console("doors", **where, action="close")
         with customer.scope():
@@ -79,7 +79,7 @@ class _Page:
             Alert.objects.update(closed_at=database_now(), weight=0)  # the next event is another alert
         return found
 
-    def seconds_until_told(self, customer: Customer, door: str) -> tuple[float, float]:
+    def seconds_until_delivered(self, customer: Customer, door: str) -> tuple[float, float]:
         """Force a door, and return the seconds until the list shows it and until the mailbox has it."""
         where = {"tenant_id": customer.service.tenant_id, "device_id": door}
         customer.house.sandbox.console("doors", **where, action="force")

@@ -41,8 +41,8 @@ def statements(ground: Ground) -> list[Figure]:
     lay(ground.house.owner_url, {large.pk: sizes.entries, small.pk: sizes.small_entries})
     again = sizes.again("audit", entries=sizes.entries, small_entries=sizes.small_entries)
     figures = []
-    for name, wanted in CASES:
-        ours, few = timed([(large, _page(wanted)), (small, _page(wanted))], sizes.requests)
+    for name, audit_filter in CASES:
+        ours, few = timed([(large, _page(audit_filter)), (small, _page(audit_filter))], sizes.requests)
         label = f"audit log, {name}, beside {sizes.small_entries:,}"
         figures.append(Figure(label, ms(ours), ms(few), ours / few, ("<=", 1.3), again))
     return [*figures, *_written(ground.house.owner_url, large.pk, again)]
@@ -93,8 +93,8 @@ def _seconds(direct: psycopg.Connection, statement: str, tenant_id: int | None =
     return time.perf_counter() - begun
 
 
-def _page(wanted: AuditFilter) -> Callable[[Tenant], object]:
-    return lambda _tenant: queries.page(wanted)
+def _page(audit_filter: AuditFilter) -> Callable[[Tenant], object]:
+    return lambda _tenant: queries.page(audit_filter)
 
 
 def lay(owner_url: str, counts: dict[int, int]) -> None:

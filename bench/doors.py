@@ -116,8 +116,8 @@ def _watched(customer: Customer, user: Any, device: str) -> float:
         connections.close_all()
         while True:
             time.sleep(float(pause[1]))
-            shown = _STATE.search(browser.get(mine).text)
-            if shown is not None and shown[1] == "done":
+            state = _STATE.search(browser.get(mine).text)
+            if state is not None and state[1] == "done":
                 return time.time() - accepted - 5
             if time.time() - accepted > 30:
-                raise RuntimeError(f"not done after 30 s: {shown}")
+                raise RuntimeError(f"not done after 30 s: {state}")

@@ -51,13 +51,13 @@ def workbook(ground: Ground) -> list[Figure]:
 
 def _rows(workbook: bytes) -> int:
     """Return the number of rows in the sheets without their headings, counted as a stream."""
-    count, kept = 0, b""
+    count, overlap = 0, b""
     with zipfile.ZipFile(io.BytesIO(workbook)) as book:
         for name in book.namelist():
             if not name.startswith("xl/worksheets/"):
                 continue
             with book.open(name) as sheet:
                 while piece := sheet.read(_AT_ONCE):
-                    count += (kept + piece).count(_ROW)
-                    kept = piece[1 - len(_ROW) :]
+                    count += (overlap + piece).count(_ROW)
+                    overlap = piece[1 - len(_ROW) :]
     return count

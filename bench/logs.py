@@ -35,7 +35,7 @@ class Case:
     """One search: by our query, by our page's address, and by the admin's."""
 
     name: str
-    wanted: RecordFilter
+    record_filter: RecordFilter
     ours: str = ""
     admin: str = ""
 
@@ -118,8 +118,8 @@ def _answered(ground: Ground, paths: Sequence[str]) -> list[list[float]]:
         http.get(path)
     times: list[list[float]] = [[] for _ in paths]
     while len(times[0]) < ground.sizes.requests and (len(times[0]) < 3 or time.monotonic() < until):
-        for kept, path in zip(times, paths, strict=True):
-            kept.append(http.get(path)[0])
+        for seconds, path in zip(times, paths, strict=True):
+            seconds.append(http.get(path)[0])
     return times
 
 
@@ -146,7 +146,7 @@ def _findings(*tenants: Tenant) -> list[tuple[str, Callable[[Tenant], object]]]:
         return search.load_records(keyset.load_page(search.search_rows(), _ORDER, 50, after=places[tenant.pk]).rows)
 
     def found(case: Case) -> Callable[[Tenant], object]:
-        return lambda _tenant: search.load_records(search.filter_records(search.search_rows(), case.wanted)[:50])
+        return lambda _tenant: search.load_records(search.filter_records(search.search_rows(), case.record_filter)[:50])
 
     days = [("a door's day", _door_day), ("a person's day", _person_day)]
     return [*((case.name, found(case)) for case in CASES), (f"page {_DEEP:,}", beyond), *days]

@@ -84,9 +84,9 @@ def _page(
     times: tuple[list[float], list[float], list[float]] = ([], [], [])
     for number in range(requests + 3):
         took = large.get(paths[0])[0], small.get(paths[1])[0], small.get("/healthz")[0]
-        for kept, each in zip(times, took, strict=True):
+        for seconds, each in zip(times, took, strict=True):
             if number >= 3:
-                kept.append(each)
+                seconds.append(each)
     ours, other, bare = (percentile(each, 0.5) for each in times)
     beside = f"of {SMALL:,} {ms(other)}: {ours / other:.2f} times; bare {ms(bare)}: {ours / bare:.0f} times"
     return Figure(f"sandbox, {name}, p50 in ms", ms(ours), beside, ours * 1000, ("<=", PAGE), again)

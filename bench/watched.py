@@ -37,7 +37,7 @@ def board(ground: Ground) -> list[Figure]:
             for _ in range(ground.sizes.requests):
                 times["few"].append(_timed(small, few))
                 times["many"].append(_timed(large, many))
-                times["same"].append(_timed(large, many, seen=True))
+                times["same"].append(_timed(large, many, is_unchanged=True))
         with ThreadPoolExecutor(VIEWERS) as threads:
             people = [many.staff("guard") for _ in range(VIEWERS)]
             late = [each for found in threads.map(lambda user: _views(many, user), people) for each in found]
@@ -67,20 +67,20 @@ def board_calls(ground: Ground) -> list[Figure]:
                    note)]  # fmt: skip
 
 
-def _timed(browser: Browser, customer: Customer, *, seen: bool = False) -> float:
+def _timed(browser: Browser, customer: Customer, *, is_unchanged: bool = False) -> float:
     path, headers = customer.url("devices/?view=board"), {}
-    if seen:
+    if is_unchanged:
         found = _SEEN.search(browser.get(path).text)
         headers = {"X-Seen": found[1] if found else ""}
     began = time.perf_counter()
     answer = browser.get(path, headers=headers)
-    assert answer.status_code == (204 if seen else 200), answer.status_code
+    assert answer.status_code == (204 if is_unchanged else 200), answer.status_code
     return time.perf_counter() - began
 
 
 def _views(customer: Customer, user: object) -> list[float]:
     with customer.browser(user) as browser:  # type: ignore[arg-type]  # a user of the portal
-        return [_timed(browser, customer, seen=True) for _ in range(3)]
+        return [_timed(browser, customer, is_unchanged=True) for _ in range(3)]
 
 
 def roll_call(ground: Ground) -> list[Figure]:

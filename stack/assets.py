@@ -30,9 +30,9 @@ _SYMBOL = 'viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-linecap=
 
 def build(*, install: bool = True) -> None:
     """Build what is missing or out of date; quick if nothing is. With `install` False, node_modules exists already."""
-    stamp, wanted = RUN / "assets.stamp", _fingerprint()
+    stamp, fingerprint = RUN / "assets.stamp", _fingerprint()
     targets = [VENDOR / folder / Path(name).name for folder, names in _FILES.items() for name in names] + [_ICONS_FILE]
-    if not stamp.exists() or stamp.read_text() != wanted or not all(each.exists() for each in targets):
+    if not stamp.exists() or stamp.read_text() != fingerprint or not all(each.exists() for each in targets):
         if install:
             _install()
         for folder, names in _FILES.items():
@@ -41,7 +41,7 @@ def build(*, install: bool = True) -> None:
                 shutil.copyfile(ROOT / "node_modules" / name, VENDOR / folder / Path(name).name)
         _write_icons()
         private_folder(RUN)
-        stamp.write_text(wanted)
+        stamp.write_text(fingerprint)
     compile_catalogues()
 
 

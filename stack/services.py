@@ -44,21 +44,21 @@ def database_name(site: str) -> str:
 
 def prepare_cluster(home: Path, template: Path, account: Account | None, env: dict[str, str]) -> Path:
     """Return the cluster of `home` with both databases; created from `template` if the migrations have changed."""
-    kept = home / f"migrated-{database_name('portal')}-{database_name('sandbox')}"
-    if not kept.is_dir():
+    migrated = home / f"migrated-{database_name('portal')}-{database_name('sandbox')}"
+    if not migrated.is_dir():
         beside = postgres.copy(home, template, f"migrating.{os.getpid()}", account)
         try:
             _migrate(home, beside, account, env)
             former = list(home.glob("migrated-*"))
-            beside.rename(kept)
+            beside.rename(migrated)
             for each in former:
                 shutil.rmtree(each, ignore_errors=True)
         except OSError:  # another run was quicker: use its cluster
-            if not kept.is_dir():
+            if not migrated.is_dir():
                 raise
         finally:
             shutil.rmtree(beside, ignore_errors=True)
-    return kept
+    return migrated
 
 
 def _migrate(home: Path, made: Path, account: Account | None, env: dict[str, str]) -> None:

@@ -102,8 +102,8 @@ class PageClient:
             asks = not field or field in form.values or field in form.checkboxes
             if asks and action in form.action and (not button or button in named):
                 return form
-        wanted = field or action or button
-        raise UnexpectedPage(f"{page.url} has no form with {wanted!r}: {_excerpt(page.text)}")
+        missing = field or action or button
+        raise UnexpectedPage(f"{page.url} has no form with {missing!r}: {_excerpt(page.text)}")
 
     def submit(self, form: PageForm, **values: str | list[str]) -> httpx2.Response:
         """Send the form with `values` in it and keep the page of the answer."""

@@ -80,16 +80,16 @@ def create_portal_tenants(
     state: DemoState, env: Mapping[str, str], folder: Path, portal_url: str, sandbox_url: str
 ) -> None:
     """Create or update the service environment, the tenants and the staff, with the portal's commands."""
-    wanted = [portal_url, sandbox_url]
+    addresses = [portal_url, sandbox_url]
     commands = []
-    if state.load("environment_for") != wanted:
+    if state.load("environment_for") != addresses:
         commands.append(_add_environment(folder, portal_url, sandbox_url))
     if not state.load("staffed"):
         commands += [["add_tenant", each.slug, "--name", each.name, "--environment", ENVIRONMENT] for each in TENANTS]
         commands += _add_staff(state, folder)
     if commands:
         _run_portal_commands(commands, env)
-    state.save("environment_for", wanted)
+    state.save("environment_for", addresses)
     state.save("staffed", True)
 
 

@@ -31,8 +31,8 @@ class DemoState:
     def _load_or_create(self, name: str, value: str) -> str:
         if name not in self._kept:
             self.save(name, value)
-        kept: str = self._kept[name]
-        return kept
+        stored: str = self._kept[name]
+        return stored
 
     def load(self, name: str) -> Any:
         """Return the value with this name; None without one."""
