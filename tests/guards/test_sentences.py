@@ -215,7 +215,7 @@ def _is_said(node: ast.expr, function: ast.FunctionDef, tree: ast.Module) -> boo
             return _is_said(one, function, tree) and _is_said(other, function, tree)
         case ast.Call(func=ast.Name(id="coded_sentence")):
             return True
-        case ast.Attribute(value=ast.Name(id="intent" | "told"), attr="summary"):
+        case ast.Attribute(value=ast.Name(id="intent" | "entry"), attr="summary"):
             return True
         case ast.Call(func=ast.Name(id=name)):
             made = [each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef) and each.name == name]
