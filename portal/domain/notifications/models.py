@@ -129,7 +129,9 @@ class OutgoingMessage(TenantModel):
     @property
     def state_text(self) -> str:
         """Return the state in words."""
-        return pgettext("message", "Not sent: no permission") if self.answer == NO_PERMISSION else str(self.get_state_display())
+        if self.answer == NO_PERMISSION:
+            return pgettext("message", "Not sent: no permission")
+        return str(self.get_state_display())
 
     @property
     def detail(self) -> str:
