@@ -68,8 +68,8 @@ class HoursForm(forms.Form):
 
     @property
     def hours(self) -> Hours | None:
-        said = self.cleaned_data
-        return Hours(tuple(said["days"]), said["begin"], said["end"]) if said["days"] else None
+        cleaned = self.cleaned_data
+        return Hours(tuple(cleaned["days"]), cleaned["begin"], cleaned["end"]) if cleaned["days"] else None
 
 
 class RuleForm(ConflictForm, HoursForm):
@@ -104,9 +104,9 @@ class RuleForm(ConflictForm, HoursForm):
     @property
     def rule_values(self) -> EffectiveRule:
         """Return the rule with the form's values."""
-        said = self.cleaned_data
-        values = {each.name: said[each.name] for each in self.rule.kind.all_settings}
-        return EffectiveRule(self.rule.kind, said["is_on"], Severity(said["severity"]), values, self.hours)
+        cleaned = self.cleaned_data
+        values = {each.name: cleaned[each.name] for each in self.rule.kind.all_settings}
+        return EffectiveRule(self.rule.kind, cleaned["is_on"], Severity(cleaned["severity"]), values, self.hours)
 
 
 _SEVERITY_CHOICES = (

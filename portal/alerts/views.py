@@ -78,8 +78,8 @@ def _alert_context(request: TenantRequest, found: Alert) -> dict[str, Any]:
 def _version_of(found: Alert, records: AlertRecords, notes: list[AlertNote], outgoing: list[OutgoingMessage]) -> str:
     """Return the version mark of everything that changes on the page."""
     steps = found.times, found.last_at, found.ended_at, found.taken_by_id, found.closed_at
-    told = [each.pk for each in records.rows]
-    return live_updates.version_of(*steps, told, len(notes), [(each.state, each.answer) for each in outgoing])
+    record_ids = [each.pk for each in records.rows]
+    return live_updates.version_of(*steps, record_ids, len(notes), [(each.state, each.answer) for each in outgoing])
 
 
 def _apply(

@@ -176,8 +176,8 @@ class AreaAccessAt:
 
     @classmethod
     def of(cls, area: Area, at: datetime, holidays: Holidays) -> "AreaAccessAt":
-        told = count_area(area.area_id)
-        return cls(area, at, told, passes_at(at, area.area_id, told.passes, holidays))
+        access = count_area(area.area_id)
+        return cls(area, at, access, passes_at(at, area.area_id, access.passes, holidays))
 
     @property
     def passes(self) -> Sequence[HeldPass]:
@@ -197,10 +197,10 @@ class AreaAccessAt:
 
     def filter_by_hours(self, members: QuerySet[Member], values: Sequence[str]) -> QuerySet[Member]:
         """Return the members with a pass of these kinds: always, schedule, everywhere or unknown."""
-        wanted = [[held for held in self.passes if _is_of_hours(held, value)] for value in values]
-        if len(wanted) == 1:
-            return self._filter_holders(members, wanted[0])
-        return members.filter(reduce(or_, (self._holds_any(held) for held in wanted)))
+        pass_lists = [[held for held in self.passes if _is_of_hours(held, value)] for value in values]
+        if len(pass_lists) == 1:
+            return self._filter_holders(members, pass_lists[0])
+        return members.filter(reduce(or_, (self._holds_any(held) for held in pass_lists)))
 
     def filter_by_access(self, members: QuerySet[Member], values: Sequence[str]) -> QuerySet[Member]:
         """Return the members whose access at the moment is one of these values: yes, no or unknown."""
@@ -293,18 +293,20 @@ _BATCH = 5000
 
 def update_grants(tenant: Tenant, members: Iterable[Member]) -> None:
     """Update the grants of members whose rights were just saved. Unchanged grants are not written."""
-    told = {member.pk: list(passes_by_area(member.rights)) for member in members if member.rights is not None}
-    if not told:
+    passes = {member.pk: list(passes_by_area(member.rights)) for member in members if member.rights is not None}
+    if not passes:
         return
     with tenant_scope(tenant):
-        ids = _pass_ids(tenant, {pass_digest(body): body for each in told.values() for _area, body in each})
-        wanted = {(pk, area, ids[pass_digest(body)]) for pk, each in told.items() for area, body in each}
-        rows = Grant.objects.filter(member_id__in=told).values_list("member_id", "area_id", "held_id", "pk")
-        there = {(member, area, held): pk for member, area, held, pk in rows}
-        gone = [pk for key, pk in there.items() if key not in wanted]
-        if gone:
-            Grant.objects.filter(pk__in=gone).delete()
-        fresh = [Grant(tenant=tenant, member_id=m, area_id=a, held_id=h) for m, a, h in sorted(wanted - there.keys())]
+        ids = _pass_ids(tenant, {pass_digest(body): body for each in passes.values() for _area, body in each})
+        expected = {(pk, area, ids[pass_digest(body)]) for pk, each in passes.items() for area, body in each}
+        rows = Grant.objects.filter(member_id__in=passes).values_list("member_id", "area_id", "held_id", "pk")
+        existing = {(member, area, held): pk for member, area, held, pk in rows}
+        outdated = [pk for key, pk in existing.items() if key not in expected]
+        if outdated:
+            Grant.objects.filter(pk__in=outdated).delete()
+        fresh = [
+            Grant(tenant=tenant, member_id=m, area_id=a, held_id=h) for m, a, h in sorted(expected - existing.keys())
+        ]
         Grant.objects.bulk_create(fresh, ignore_conflicts=True, batch_size=_BATCH)
 
 

@@ -43,13 +43,13 @@ _SKIP_REASONS = {EditResult.UNKNOWN: "unknown", EditResult.CHANGED_SINCE: "not_o
 
 def edit_of_job(job: Job) -> AccessEdit:
     """Return the edit that a job was created for."""
-    told = job.options
+    options = job.options
     return AccessEdit(
-        EditKind(told["act"]),
-        told["area_id"],
-        told.get("pass"),
-        told.get("replace", False),
-        told.get("everywhere", False),
+        EditKind(options["act"]),
+        options["area_id"],
+        options.get("pass"),
+        options.get("replace", False),
+        options.get("everywhere", False),
     )
 
 

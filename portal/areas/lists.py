@@ -134,8 +134,8 @@ class Areas(Table):
         return self.loaded.cell_value(roll.with_access, is_doubtful=roll.unknown > 0)
 
     def _may_cell(self, row: Area) -> SafeString:
-        told = self._may(row)
-        return format_html("<b>{}</b>", told if isinstance(told, str) else self.loaded.count_text(told))
+        count = self._may(row)
+        return format_html("<b>{}</b>", count if isinstance(count, str) else self.loaded.count_text(count))
 
     def _last(self, row: Area) -> datetime | None:
         used = [getattr(door.door, "last_at", None) for door in self._places[row.area_id]]
@@ -270,14 +270,14 @@ class AreaMembers(Table):
         return self.access.access_state(row) if row.held_id or row.rights_read_at else "unknown"
 
     def _access_text(self, row: Any) -> str:
-        said = {
+        texts = {
             "yes": pgettext("entry", "Yes"),
             "no": pgettext("entry", "No"),
             "period": _t("No: use period"),
             "credential": _t("No: no credential"),
             "unknown": _t("Unknown"),
         }
-        return said[self._access_state(row)]
+        return texts[self._access_state(row)]
 
     def _access_cell(self, row: Any) -> SafeString:
         answer, word = self._access_state(row), self._access_text(row)

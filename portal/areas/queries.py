@@ -247,22 +247,22 @@ def edit_of(job: Job, may_edit: bool) -> AreaEdit:
 
 def preview_context(job: Job, area: Area) -> dict[str, Any]:
     """Return the counts and costs of a prepared edit."""
-    told, wish = job.options.get("plan", {}), jobs.edit_of_job(job)
+    counts, wish = job.options.get("plan", {}), jobs.edit_of_job(job)
     connection = current_connection()
-    reads = told.get("unread", 0) + told.get("stale", 0)
-    changing = told.get(EditResult.CHANGES, 0) + told.get(EditResult.LISTED, 0)
+    reads = counts.get("unread", 0) + counts.get("stale", 0)
+    changing = counts.get(EditResult.CHANGES, 0) + counts.get(EditResult.LISTED, 0)
     return {
         "wish": wish,
         "when": words.pass_text(wish.pass_) if wish.kind == EditKind.GRANT else "",
         "changing": changing,
-        "widened": told.get(EditResult.LISTED, 0),
-        "unread": told.get("unread", 0),
-        "stale": told.get("stale", 0),
+        "widened": counts.get(EditResult.LISTED, 0),
+        "unread": counts.get("unread", 0),
+        "stale": counts.get("stale", 0),
         "reads": reads,
-        "left": list(_unchanged_texts(told)),
-        "cost": costs.cost_of_rows(connection, updates=changing + told.get("unread", 0), reads=reads),
+        "left": list(_unchanged_texts(counts)),
+        "cost": costs.cost_of_rows(connection, updates=changing + counts.get("unread", 0), reads=reads),
         "connected": connection.is_connected,
-        "other_areas": Area.objects.exclude(pk=area.pk).count() if told.get(EditResult.LISTED) else 0,
+        "other_areas": Area.objects.exclude(pk=area.pk).count() if counts.get(EditResult.LISTED) else 0,
         "overlapping": _overlap_warning(job),
         "starts_at": job.starts_at,
         "until": datetime.fromisoformat(job.options["until"]) if job.options.get("until") else None,
@@ -280,9 +280,9 @@ def _change_again(job: Job, area: Area) -> dict[str, Any] | None:
     return {"url": f"{there}?{listed}", "fields": chosen}
 
 
-def _unchanged_texts(told: dict[str, int]) -> Iterator[tuple[str, str]]:
+def _unchanged_texts(counts: dict[str, int]) -> Iterator[tuple[str, str]]:
     """Yield (result, text with the number) for the members that stay unchanged."""
-    said: dict[str, Callable[[int], str]] = {
+    texts: dict[str, Callable[[int], str]] = {
         EditResult.UNCHANGED: lambda n: ngettext("%(n)d already has this", "%(n)d already have this", n),
         EditResult.OTHER_HOURS: lambda n: ngettext(
             "%(n)d keeps their existing hours here", "%(n)d keep their existing hours here", n
@@ -299,9 +299,9 @@ def _unchanged_texts(told: dict[str, int]) -> Iterator[tuple[str, str]]:
             "%(n)d was changed since and is skipped", "%(n)d were changed since and are skipped", n
         ),
     }
-    for effect, words_ in said.items():
-        if n := told.get(effect, 0):
-            yield effect, words_(n) % {"n": n}
+    for effect, text_of in texts.items():
+        if n := counts.get(effect, 0):
+            yield effect, text_of(n) % {"n": n}
 
 
 def _overlap_warning(job: Job) -> str:

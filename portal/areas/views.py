@@ -74,9 +74,9 @@ class _AreaEditForm(StartForm):
         return self.cleaned_data.get("until")
 
     def edit(self, area_id: str) -> AccessEdit:
-        told = self.cleaned_data
+        cleaned = self.cleaned_data
         return AccessEdit(
-            self.kind, area_id, told.get("pass_"), bool(told.get("replace")), bool(told.get("everywhere"))
+            self.kind, area_id, cleaned.get("pass_"), bool(cleaned.get("replace")), bool(cleaned.get("everywhere"))
         )
 
 
@@ -149,15 +149,22 @@ def load(request: TenantRequest) -> HttpResponse:
 def area(request: TenantRequest, area_id: str) -> HttpResponseBase:
     prefetch_recent_records(request)
     found = get_area(area_id)
-    asked = parse_moment(request.GET.get("at", "")) if request.GET.get("at") else None
-    look = AreaAccessAt.of(found, asked or local(timezone.now()), load_holidays())
+    chosen_at = parse_moment(request.GET.get("at", "")) if request.GET.get("at") else None
+    look = AreaAccessAt.of(found, chosen_at or local(timezone.now()), load_holidays())
     loaded = queries.loaded_rights(request, look.access.members_known)
     people = AreaMembers(request, look.holders(), access=look, total=look.count.total, loaded=loaded)
     if people.requested_file:
         return _file(request, people, found)
     # htmx requests only the list, so the rest of the page is loaded only if the template calls for it.
     around = partial(queries.page_context, request, found)
-    context = {"area": found, "look": look, "roll": look.count, "asked": asked, "around": around, "loaded": loaded}
+    context = {
+        "area": found,
+        "look": look,
+        "roll": look.count,
+        "chosen_at": chosen_at,
+        "around": around,
+        "loaded": loaded,
+    }
     context |= queries.count_texts(loaded, look.count)
     context |= {"offer": partial(queries.load_offer, request, loaded)}
     return people.respond("areas/area.html", context)

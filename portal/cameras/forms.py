@@ -54,11 +54,11 @@ class NewForm(forms.Form):
         if not camera_id:
             raise forms.ValidationError(_t("Line %(line)d has no ID.") % {"line": number})
         if len(camera_id) > IDENTIFIER_MAX or any(each.isspace() for each in camera_id):
-            said = _t("Line %(line)d: an ID has no spaces and at most %(most)d characters.")
-            raise forms.ValidationError(said % {"line": number, "most": IDENTIFIER_MAX})
+            message = _t("Line %(line)d: an ID has no spaces and at most %(most)d characters.")
+            raise forms.ValidationError(message % {"line": number, "most": IDENTIFIER_MAX})
         if len(name) > NAME_MAX:
-            said = _t("Line %(line)d: a name has at most %(most)d characters.")
-            raise forms.ValidationError(said % {"line": number, "most": NAME_MAX})
+            message = _t("Line %(line)d: a name has at most %(most)d characters.")
+            raise forms.ValidationError(message % {"line": number, "most": NAME_MAX})
         if camera_id in found:
             raise forms.ValidationError(_t("Line %(line)d repeats the ID of an earlier line.") % {"line": number})
 

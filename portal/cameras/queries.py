@@ -60,21 +60,23 @@ class CameraWall:
         offline = sum(tile.tone == "hatched" for tile in self.tiles)
         without = sum(not tile.picture_url and tile.tone != "hatched" for tile in self.tiles)
         old = sum(bool(tile.picture_url) and tile.is_old and tile.tone != "hatched" for tile in self.tiles)
-        said = (
+        causes = (
             (offline, ngettext("%(n)d offline", "%(n)d offline", offline)),
             (without, ngettext("%(n)d without a picture", "%(n)d without a picture", without)),
             (old, ngettext("%(n)d older than 15 minutes", "%(n)d older than 15 minutes", old)),
         )
-        return join_values(words % {"n": n} for n, words in said if n)
+        return join_values(words % {"n": n} for n, words in causes if n)
 
     @property
     def area_links(self) -> list[tuple[str, str, bool]]:
         """Return (name, address, whether selected) for all cameras and for each area with cameras."""
-        there = {area_id for camera in self.cameras for area_id in camera.areas}
-        named = Area.objects.filter(area_id__in=there).order_by("name_order", "pk").values_list("area_id", "area_name")
-        asked = self.address.get("area") or ""
+        area_ids = {area_id for camera in self.cameras for area_id in camera.areas}
+        named = (
+            Area.objects.filter(area_id__in=area_ids).order_by("name_order", "pk").values_list("area_id", "area_name")
+        )
+        chosen = self.address.get("area") or ""
         choices = [("", _("All areas")), *named]
-        links = [(name, self.address.with_(area=area_id or None), area_id == asked) for area_id, name in choices]
+        links = [(name, self.address.with_(area=area_id or None), area_id == chosen) for area_id, name in choices]
         return links if len(links) > 1 else []
 
     @property
@@ -119,8 +121,8 @@ class CameraDay:
         self.moment = parse_moment(request.GET.get("at", ""))
         now = local(timezone.now())
         self.today, self.first_date = now.date(), now.date() - timedelta(days=VIDEO_RETENTION_DAYS)
-        asked = read_day(request.GET.get("day", "")) or (self.moment.date() if self.moment else self.today)
-        self.date = max(self.first_date, min(asked, self.today))
+        requested = read_day(request.GET.get("day", "")) or (self.moment.date() if self.moment else self.today)
+        self.date = max(self.first_date, min(requested, self.today))
 
     @property
     def previous_date(self) -> date | None:

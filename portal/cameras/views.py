@@ -182,7 +182,9 @@ def new(request: TenantRequest) -> HttpResponseBase:
             n = len(added)
             messages.success(request, ngettext("%(n)d camera added.", "%(n)d cameras added.", n) % {"n": n})
             return redirect(_camera_url(request, added[0], "edit") if n == 1 else _wall_url(request))
-    return render(request, "cameras/new.html", {"form": form, "told": not form.is_bound and form.initial["cameras"]})
+    return render(
+        request, "cameras/new.html", {"form": form, "from_log": not form.is_bound and form.initial["cameras"]}
+    )
 
 
 @tenant_view(Permission.CAMERAS_MANAGE, methods=["GET", "POST"])
@@ -240,26 +242,28 @@ def clip(request: TenantRequest, history_id: str) -> HttpResponseBase:
     if request.method == "POST":
         if not clips.is_expired(record):
             clips.request_clip(current_connection(), record, incident=_is_incident(request))
-        there = reverse("cameras:clip", args=[request.tenant.slug, history_id])
-        return redirect(f"{there}?incident=1" if _is_incident(request) else there)
-    said = clips.clip_status(record, Clip.objects.filter(history_id=history_id).first())
-    seen = live_updates.version_of(said.state, said.reason, said.clip and (said.clip.due_at, said.clip.answered_at))
+        page_url = reverse("cameras:clip", args=[request.tenant.slug, history_id])
+        return redirect(f"{page_url}?incident=1" if _is_incident(request) else page_url)
+    status = clips.clip_status(record, Clip.objects.filter(history_id=history_id).first())
+    seen = live_updates.version_of(
+        status.state, status.reason, status.clip and (status.clip.due_at, status.clip.answered_at)
+    )
     if live_updates.is_up_to_date(request, seen):
         return live_updates.unchanged_response()
-    if live_updates.is_poll(request) and said.state == Clip.State.READY:
+    if live_updates.is_poll(request) and status.state == Clip.State.READY:
         return HttpResponse(status=204, headers={"HX-Refresh": "true"})  # reload as a page, so that it is counted once
     context: dict[str, Any] = {
         "record": record,
-        "clip": said,
+        "clip": status,
         "seen": seen,
         "downloads": usage.current_usage().downloads,
     }
     if live_updates.is_poll(request):
         return render(request, "cameras/clip_now.html", context)
-    if said.state == Clip.State.READY and said.clip is not None:
+    if status.state == Clip.State.READY and status.clip is not None:
         incident = _is_incident(request)
-        if not clips.count_viewing(said.clip, record, by=Requester.from_request(request), incident=incident):
-            context["clip"] = clips.ClipStatus(Clip.State.FAILED, trouble_text("no_downloads"), said.clip)
+        if not clips.count_viewing(status.clip, record, by=Requester.from_request(request), incident=incident):
+            context["clip"] = clips.ClipStatus(Clip.State.FAILED, trouble_text("no_downloads"), status.clip)
     response = render(request, "cameras/clip.html", context)
     return allow_media(request, response) if context["clip"].state == Clip.State.READY else response
 
@@ -293,8 +297,8 @@ def _refuse_form(request: TenantRequest, camera: Camera, form: MomentForm) -> Ht
 
 def _is_incident(request: TenantRequest) -> bool:
     """Return whether the reserve for incidents was chosen and the person has the permission for it."""
-    said = request.POST if request.method == "POST" else request.GET
-    return said.get("incident") == "1" and request.access.can(Permission.EVIDENCE_MAKE)
+    values = request.POST if request.method == "POST" else request.GET
+    return values.get("incident") == "1" and request.access.can(Permission.EVIDENCE_MAKE)
 
 
 def _camera_url(request: TenantRequest, camera: Camera, name: str, *more: object) -> str:

@@ -67,8 +67,8 @@ class BulkChange:
         )
 
     def _title_of(self, job: Job) -> Sentence:
-        said = self.title(job)
-        return coded_sentence("job.undo", what=said) if job.options.get("undo") else said
+        title = self.title(job)
+        return coded_sentence("job.undo", what=title) if job.options.get("undo") else title
 
 
 def _record_suspensions(job: Job, rows: Sequence[Row]) -> Mapping[int, kinds.RowDecision]:
@@ -212,10 +212,10 @@ def left_out_texts(counts: Mapping[str, int], ids: Mapping[str, list[str]] | Non
     member_ids = {member_id for each in ids.values() for member_id in each}
     members = Member.objects.filter(member_id__in=member_ids) if member_ids else Member.objects.none()
     names = {pk: name or pk for pk, name in members.values_list("member_id", "member_name")}
-    said = sorted(((word, n) for word, n in counts.items() if n), key=lambda pair: -pair[1])
+    reasons = sorted(((word, n) for word, n in counts.items() if n), key=lambda pair: -pair[1])
     return [
         _reason_text(word, n) + _names_text([names.get(each, each) for each in ids.get(word, [])], n)
-        for word, n in said
+        for word, n in reasons
     ]
 
 
@@ -241,7 +241,7 @@ def no_change_text(plan: ChangePlan) -> str:
 
 
 def _reason_text(word: str, n: int) -> str:
-    said = {
+    texts = {
         "same": ngettext("%(n)s already has this.", "%(n)s already have this.", n),
         "ended": ngettext("%(n)s already ends earlier.", "%(n)s already end earlier.", n),
         "no_former": ngettext(
@@ -264,4 +264,4 @@ def _reason_text(word: str, n: int) -> str:
             n,
         ),
     }
-    return said.get(word, f"{word}: %(n)s") % {"n": f"{n:,}"}
+    return texts.get(word, f"{word}: %(n)s") % {"n": f"{n:,}"}

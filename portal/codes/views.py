@@ -101,14 +101,14 @@ def revoke_link(request: TenantRequest, guest_id: str) -> HttpResponse:
     return redirect("guests:code", request.tenant.slug, guest_id)
 
 
-def _page(request: TenantRequest, visit: Visit, **told: Any) -> HttpResponse:
-    shown = {
+def _page(request: TenantRequest, visit: Visit, **extra: Any) -> HttpResponse:
+    context = {
         "visit": visit,
         "known": bool(code_data_of(visit)),
         "hours": hours_of(visit),
         "link": actions.current_link(visit),
     }
-    return render(request, "guests/codes/page.html", shown | told)
+    return render(request, "guests/codes/page.html", context | extra)
 
 
 def _badges_page(request: TenantRequest, visits: list[Visit], address: dict[str, Any]) -> HttpResponse:
@@ -169,5 +169,5 @@ def _answer(request: HttpRequest, template: str, context: dict[str, object], sta
 def _is_rate_limited(request: HttpRequest) -> bool:
     """Return whether this network sent too many requests within a minute."""
     key = f"guest-code:{network_of(request.META['REMOTE_ADDR'])}"
-    asked: int = cache.count(key, 60)  # type: ignore[attr-defined]  # a method of DatabaseMemory
-    return asked > MOST_A_MINUTE
+    count: int = cache.count(key, 60)  # type: ignore[attr-defined]  # a method of DatabaseMemory
+    return count > MOST_A_MINUTE

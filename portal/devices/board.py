@@ -39,9 +39,9 @@ _NO_AREA = ""
 
 def chosen_view(request: TenantRequest) -> str:
     """Return the chosen view of the doors: from the address, otherwise this person's last choice."""
-    asked = request.GET.get("view", "")
-    if asked in VIEWS:
-        return asked
+    view = request.GET.get("view", "")
+    if view in VIEWS:
+        return view
     kept = ListPreferences.load(request, "doors:view").columns
     return next((each for each in VIEWS if each in kept), "board")
 
@@ -105,20 +105,20 @@ class DoorBoard:
             return ngettext("%(all)d door, none needs attention", "%(all)d doors, none needs attention", of_all) % {
                 "all": of_all
             }
-        said = ngettext("%(n)d of %(all)d needs attention", "%(n)d of %(all)d need attention", wanting)
-        return said % {"n": wanting, "all": of_all}
+        text = ngettext("%(n)d of %(all)d needs attention", "%(n)d of %(all)d need attention", wanting)
+        return text % {"n": wanting, "all": of_all}
 
     @property
     def unknown_text(self) -> str:
         """Return the number of doors with an unknown state, by cause; empty if all states are known."""
         counted = Counter(map(_unknown_reason, self.doors))
-        said = (
+        texts = (
             ngettext("%(n)d never read", "%(n)d never read", counted["unread"]) % {"n": counted["unread"]},
             ngettext("%(n)d unknown", "%(n)d unknown", counted["unknown"]) % {"n": counted["unknown"]},
             ngettext("%(n)d offline", "%(n)d offline", counted["offline"]) % {"n": counted["offline"]},
         )
         return join_values(
-            words for words, name in zip(said, ("unread", "unknown", "offline"), strict=True) if counted[name]
+            words for words, name in zip(texts, ("unread", "unknown", "offline"), strict=True) if counted[name]
         )
 
     @property
@@ -185,8 +185,8 @@ class DoorBoard:
     @property
     def area(self) -> str | None:
         """Return the requested area: "" for doors without an area, None for all."""
-        asked = self.address.get("area")
-        return (_NO_AREA if asked == "none" else asked) if asked else None
+        chosen = self.address.get("area")
+        return (_NO_AREA if chosen == "none" else chosen) if chosen else None
 
     @property
     def is_filtered(self) -> bool:
@@ -207,13 +207,13 @@ class DoorBoard:
     @property
     def area_links(self) -> list[tuple[str, str, bool]]:
         """Return (label, address, whether selected) for each area with doors; empty if there are fewer than two."""
-        there = {(place.name, place.area_id) for door in self.doors for place in self.places.get(door.device_id, ())}
-        by_name = sorted(there, key=lambda place: (natural_key(place[0]), place[1]))
+        areas = {(place.name, place.area_id) for door in self.doors for place in self.places.get(door.device_id, ())}
+        by_name = sorted(areas, key=lambda place: (natural_key(place[0]), place[1]))
         choices = [("", _("All areas")), *((area_id, name) for name, area_id in by_name)]
         if any(door.device_id not in self.places for door in self.doors):
             choices.append(("none", _("Not in an area")))
-        asked = self.address.get("area")
-        links = [(name, self.address.with_(area=area_id or None), area_id == asked) for area_id, name in choices]
+        chosen = self.address.get("area")
+        links = [(name, self.address.with_(area=area_id or None), area_id == chosen) for area_id, name in choices]
         return links if len(links) > 2 else []
 
 

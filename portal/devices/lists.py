@@ -41,14 +41,14 @@ class DoorList(Table):
         self.version = queries.version_of_doors()
         self.places = areas_by_door()
         words = self.request.tenant.environment.catalogue.states
-        said = partial(queries.words_of, states=words)
+        words_of = partial(queries.words_of, states=words)
         self.complete_columns(
             state={"value": partial(queries.state_of, states=words)},
             areas={"value": self.areas_text},
-            door={"value": lambda row: said(row).leaf},
-            power={"value": lambda row: said(row).power},
-            line={"value": lambda row: said(row).line},
-            errors={"value": lambda row: join_values(said(row).errors)},
+            door={"value": lambda row: words_of(row).leaf},
+            power={"value": lambda row: words_of(row).power},
+            line={"value": lambda row: words_of(row).line},
+            errors={"value": lambda row: join_values(words_of(row).errors)},
         )
 
     def areas_text(self, row: PassController) -> str:

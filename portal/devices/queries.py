@@ -127,15 +127,15 @@ def latest_records(access: Access) -> dict[str, History]:
     """Return the newest record at each door that the person has access to, in one query for all doors."""
     if not visibility.may_view_log(access):
         return {}
-    here = (
+    records = (
         visibility.visible_records(access)
         .filter(device_id=OuterRef("device_id"))
         .exclude(device_id="")
         .order_by("-at", "-pk")
     )
-    last = Subquery(here.values(said=JSONObject(**dict(zip(_RECORD_FIELDS, _RECORD_FIELDS, strict=True))))[:1])
-    told = PassController.objects.annotate(last=last).exclude(last=None).values_list("device_id", "last")
-    return {key: History(**said | {"at": moment_from_json(said["at"])}) for key, said in told}
+    last = Subquery(records.values(record=JSONObject(**dict(zip(_RECORD_FIELDS, _RECORD_FIELDS, strict=True))))[:1])
+    rows = PassController.objects.annotate(last=last).exclude(last=None).values_list("device_id", "last")
+    return {key: History(**record | {"at": moment_from_json(record["at"])}) for key, record in rows}
 
 
 def empty_state(request: TenantRequest) -> EmptyState | None:

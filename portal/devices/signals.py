@@ -124,14 +124,14 @@ def _record_finder(*words: DoorEvent) -> Callable[[Tenant, Alert, Iterable[Histo
     """
 
     def found(tenant: Tenant, alert: Alert, records: Iterable[History]) -> list[History]:
-        states, told = tenant.environment.catalogue.states, list[History]()
+        states, matches = tenant.environment.catalogue.states, list[History]()
         for each in records:
             word = door_word_of(each, states)
             if word in words:
-                told.append(each)
+                matches.append(each)
             elif word is DoorEvent.PROBLEM_OVER and each.at < alert.began_at:
-                told = []
-        return told
+                matches = []
+        return matches
 
     return found
 
@@ -187,13 +187,13 @@ def find_outcome(intent: Intent) -> Finding:
     connection = current_connection()
     status = single_reads.read_door_status(connection, intent.path["device_id"], Priority.DOORS)
     door = status.door_status
-    said = str(getattr(door, "lock", "") or "")
+    lock_word = str(getattr(door, "lock", "") or "")
     evidence = {
         "read": database_now().isoformat(timespec="seconds"),
-        "lock": said,
+        "lock": lock_word,
         "door": str(getattr(door, "door", "") or ""),
     }
-    lock = connection.tenant.environment.catalogue.states.lock_state(said)
+    lock = connection.tenant.environment.catalogue.states.lock_state(lock_word)
     if _control(intent) == DoorCommand.HOLD and lock == "unlocked":
         door_states.apply_event(connection.tenant, intent.path["device_id"], DoorEvent.HELD_UNLOCKED)
     return Finding(True if intent.is_lock and lock == "locked" else None, evidence)
@@ -222,10 +222,10 @@ def describe_outcome(intent: Intent) -> OutcomeText:
     if intent.reason != Reason.REQUEST_FAILED:
         return OutcomeText()
     if _control(intent) == DoorCommand.LOCK:
-        told = _("The service accepted it, then reported a failure. The door may not be locked.")
+        text = _("The service accepted it, then reported a failure. The door may not be locked.")
     else:
-        told = _("The service accepted it, then reported a failure. The door may have opened.")
-    return OutcomeText(told, [_("Check the door or its status before you try again.")])
+        text = _("The service accepted it, then reported a failure. The door may have opened.")
+    return OutcomeText(text, [_("Check the door or its status before you try again.")])
 
 
 def _control(intent: Intent) -> str:
