@@ -91,11 +91,11 @@ def open_incident(*, title: str, began_at: datetime, ended_at: datetime | None, 
     """Create an incident with the tenant's next number."""
     with transaction.atomic():
         EvidenceSettings.objects.get_or_create(tenant=by.tenant, defaults={"days": DEFAULT_DAYS})
-        kept = EvidenceSettings.objects.select_for_update().get()
-        kept.last_number += 1
-        kept.save(update_fields=["last_number"])
-        told: dict[str, Any] = {"title": title, "began_at": began_at, "ended_at": ended_at}
-        incident = Incident.objects.create(number=kept.last_number, opened_by=by.user, **told)
+        settings = EvidenceSettings.objects.select_for_update().get()
+        settings.last_number += 1
+        settings.save(update_fields=["last_number"])
+        values: dict[str, Any] = {"title": title, "began_at": began_at, "ended_at": ended_at}
+        incident = Incident.objects.create(number=settings.last_number, opened_by=by.user, **values)
         _audit(incident, by, "incident.opened", after=_audited_incident(incident))
     return incident
 
@@ -252,12 +252,12 @@ def _request(items: QuerySet[Item]) -> None:
 
 def _audited_items(items: Iterable[Item]) -> dict[str, Any]:
     """Return the items' references for the audit log, without any personal data."""
-    told = [
+    references = [
         {"kind": item.kind, "reference": item.reference, "at": local(item.at).isoformat(timespec="seconds")}
         | ({"sha256": item.file.sha256} if item.file else {})
         for item in items
     ]
-    return {"items": told[:100], "count": len(told)}
+    return {"items": references[:100], "count": len(references)}
 
 
 def _audited_incident(incident: Incident) -> dict[str, Any]:
@@ -266,14 +266,14 @@ def _audited_incident(incident: Incident) -> dict[str, Any]:
     return {"began_at": local(incident.began_at).isoformat(), "ended_at": ended}
 
 
-def _audit(incident: Incident, by: Requester, action: str, *, count: int = 0, **told: Any) -> None:
+def _audit(incident: Incident, by: Requester, action: str, *, count: int = 0, **changes: Any) -> None:
     target, number = f"incident:{incident.number}", incident.number
     audit.record(
         **by.audit_author,
         action=action,
         target=target,
         summary=coded_sentence(action, number=number, count=count),
-        **told,
+        **changes,
     )
 
 

@@ -57,14 +57,14 @@ def has_stamp_authority() -> bool:
 
 def request_stamp(message: bytes) -> bytes:
     """Return the authority's answer for a message, as DER for `openssl ts -verify`. Raises NotStamped."""
-    asked = TimestampRequestBuilder().data(message).hash_algorithm(HashAlgorithm.SHA256).build()
+    request = TimestampRequestBuilder().data(message).hash_algorithm(HashAlgorithm.SHA256).build()
     try:
-        answer = _post(asked.as_bytes())
-        told = decode_timestamp_response(answer)
-        granted = told.status in (PKIStatus.GRANTED, PKIStatus.GRANTED_WITH_MODS)
-        if not granted or told.tst_info.nonce != asked.nonce:
+        answer = _post(request.as_bytes())
+        response = decode_timestamp_response(answer)
+        granted = response.status in (PKIStatus.GRANTED, PKIStatus.GRANTED_WITH_MODS)
+        if not granted or response.tst_info.nonce != request.nonce:
             raise NotStamped
-        if told.tst_info.message_imprint.message != asked.message_imprint.message:
+        if response.tst_info.message_imprint.message != request.message_imprint.message:
             raise NotStamped
     except (ServiceError, httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
         log.warning("evidence_not_stamped", error=type(error).__name__)
@@ -72,14 +72,14 @@ def request_stamp(message: bytes) -> bytes:
     return answer
 
 
-def _post(asked: bytes) -> bytes:
+def _post(request: bytes) -> bytes:
     """Return the authority's answer, limited in size and time and without redirects. Raises NotStamped."""
     pool = ConnectionPool(max_idle=0)
     try:
         wire = ServiceTransport(
             pool, read_seconds=_ANSWER_SECONDS, answer_seconds=_ANSWER_SECONDS, answer_max=_ANSWER_MAX
         )
-        answer = wire.handle_request(httpx2.Request("POST", settings.TIME_STAMP_URL, headers=_HEADERS, content=asked))
+        answer = wire.handle_request(httpx2.Request("POST", settings.TIME_STAMP_URL, headers=_HEADERS, content=request))
     finally:
         pool.close()
     if answer.status_code != 200:
@@ -114,7 +114,7 @@ def write_export(export_id: int) -> None:
     Export.objects.filter(pk=export.pk).update(tries=export.tries + 1)
     try:
         with override(export.language), store.FileWriter("application/zip") as file:
-            told = _write_into(file, export)
+            values = _write_into(file, export)
     except store.FileUnreadable:
         Export.objects.filter(pk=export.pk).update(due_at=None, trouble="unreadable")
         return
@@ -123,7 +123,7 @@ def write_export(export_id: int) -> None:
         return
     with transaction.atomic():
         waits = Export.objects.filter(pk=export.pk, due_at__isnull=False)
-        if waits.update(file=file.row, due_at=None, trouble="", **told):
+        if waits.update(file=file.row, due_at=None, trouble="", **values):
             store.retain(file.row)
 
 
@@ -178,16 +178,16 @@ def _rows(incident: Incident) -> Iterator[ExportRow]:
 def _lines(rows: list[ExportRow]) -> Iterator[list[str]]:
     yield [_("No."), _("Date and time"), _("Type"), _("What"), _("Details"), _("File"), _("Added by"), _("Added at")]
     for row in rows:
-        told = row.words
-        details = " / ".join(filter(None, [*told.lines, told.problem]))
+        words = row.words
+        details = " / ".join(filter(None, [*words.lines, words.problem]))
         added = f"{local(row.item.added_at):%Y-%m-%d %H:%M:%S}"
         at = f"{local(row.item.at):%Y-%m-%d %H:%M:%S}"
-        yield [str(row.number), at, told.kind, told.headline, details, row.path, str(row.item.added_by), added]
+        yield [str(row.number), at, words.kind, words.headline, details, row.path, str(row.item.added_by), added]
 
 
 def _json(incident: Incident, export: Export, rows: list[ExportRow]) -> bytes:
     """Return the incident and all data of its items as JSON, under the names of the service and the portal."""
-    told = {
+    content = {
         "tenant": current_tenant().name,
         "incident": {
             "number": incident.number,
@@ -217,7 +217,7 @@ def _json(incident: Incident, export: Export, rows: list[ExportRow]) -> bytes:
             for row in rows
         ],
     }
-    return json.dumps(told, ensure_ascii=False, indent=1).encode()
+    return json.dumps(content, ensure_ascii=False, indent=1).encode()
 
 
 EXPORTS = Process(

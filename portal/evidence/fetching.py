@@ -77,8 +77,8 @@ def _fetch(item_id: int) -> None:
 def _save_file(item: Item, file: StoredFile) -> None:
     """Link the stored file to the item, if the item still waits for one."""
     with transaction.atomic():
-        told = {"media": Item.Media.STORED, "file": file, "due_at": None, "trouble": "", "expires_at": None}
-        if not Item.objects.filter(pk=item.pk, media=Item.Media.WANTED).update(**told):
+        values = {"media": Item.Media.STORED, "file": file, "due_at": None, "trouble": "", "expires_at": None}
+        if not Item.objects.filter(pk=item.pk, media=Item.Media.WANTED).update(**values):
             return
         store.retain(file)
         number = item.incident.number

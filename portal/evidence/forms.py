@@ -33,11 +33,11 @@ class IncidentForm(forms.Form):
     ended_at = moment_field(pgettext_lazy("incident", "Until"), help_text=_("Leave empty if it was a single moment."))
 
     def clean(self) -> dict[str, Any]:
-        said = super().clean() or {}
-        began, ended = said.get("began_at"), said.get("ended_at")
+        cleaned = super().clean() or {}
+        began, ended = cleaned.get("began_at"), cleaned.get("ended_at")
         if began and ended and ended < began:
             self.add_error("ended_at", _("The end is before the beginning."))
-        return said
+        return cleaned
 
 
 class EditForm(ConflictForm, IncidentForm):

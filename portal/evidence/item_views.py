@@ -207,5 +207,5 @@ def _add_items(request: TenantRequest, found: Incident, items: list[Item]) -> Ht
     except actions.NotDone as why:
         messages.error(request, str(REFUSAL_TEXTS[str(why)]))
         return redirect(page_of(request, found))
-    said = ngettext("%(n)d item added.", "%(n)d items added.", len(added)) % {"n": len(added)}
-    return apply(request, found, lambda: None, said if items else _("Nothing was chosen, nothing was added."))
+    message = ngettext("%(n)d item added.", "%(n)d items added.", len(added)) % {"n": len(added)}
+    return apply(request, found, lambda: None, message if items else _("Nothing was chosen, nothing was added."))

@@ -99,8 +99,8 @@ def item_of_request(intent: Intent) -> Item:
         "sent_at": _iso(intent.sent_at),
         "finished_at": _iso(intent.finished_at),
     }
-    said = {"title": intent.summary, "at": intent.created_at, "facts": facts}
-    return Item(kind=Item.Kind.REQUEST, reference=str(intent.pk), **said)
+    values = {"title": intent.summary, "at": intent.created_at, "facts": facts}
+    return Item(kind=Item.Kind.REQUEST, reference=str(intent.pk), **values)
 
 
 def item_of_access_check(answer: AccessAnswer, since: ChangesSince | None) -> Item:
@@ -120,16 +120,16 @@ def item_of_access_check(answer: AccessAnswer, since: ChangesSince | None) -> It
 
 def answer_of(item: Item) -> AccessAnswer:
     """Return the access check of an item, computed from its stored data."""
-    kept = item.facts["member"]
+    stored = item.facts["member"]
     moments = ("use_date_start", "use_date_end", "rights_read_at")
-    told = {name: datetime.fromisoformat(kept[name]) if kept[name] else None for name in moments}
-    member = Member(**{name: kept[name] for name in _MEMBER_FIELDS if name not in moments}, **told)
-    kind, _colon, rest = item.facts["place"]["value"].partition(":")
-    unit_no, _colon, box = rest.partition(":")
+    times = {name: datetime.fromisoformat(stored[name]) if stored[name] else None for name in moments}
+    member = Member(**{name: stored[name] for name in _MEMBER_FIELDS if name not in moments}, **times)
+    kind, _colon, identifier = item.facts["place"]["value"].partition(":")
+    unit_no, _colon, box = identifier.partition(":")
     place = CheckedPlace(
         item.facts["place"]["value"],
         item.facts["place"]["name"],
-        AreaPlace(rest) if kind == "area" else KeyPlace(box, unit_no),
+        AreaPlace(identifier) if kind == "area" else KeyPlace(box, unit_no),
     )
     rules = current_tenant().environment.catalogue.rules
     settings = HolidaySettings.model_validate(item.facts["holiday"]) if item.facts["holiday"] else None
@@ -204,14 +204,14 @@ def items_of(incident: Incident) -> QuerySet[Item]:
 def _record(item: Item) -> tuple[str, list[str]]:
     facts = item.facts
     words = facts["content"] or facts.get("member_label")
-    said = str(words or value_words.service_word("category", facts["category"]) or item.reference)
+    headline = str(words or value_words.service_word("category", facts["category"]) or item.reference)
     who = [
         facts["member_name"] or facts["member_id"],
         facts["member_attribute"],
         facts["device_name"] or facts["device_id"],
     ]
     unread = _("Reported by notification; details are not loaded yet.") if facts["notified"] else ""
-    return said, [" · ".join(filter(None, who)), unread]
+    return headline, [" · ".join(filter(None, who)), unread]
 
 
 def _clip(item: Item) -> tuple[str, list[str]]:
@@ -225,8 +225,8 @@ def _snapshot(item: Item) -> tuple[str, list[str]]:
 def _request(item: Item) -> tuple[str, list[str]]:
     facts = item.facts
     state = State(facts["state"]).label if facts["state"] in State.values else facts["state"]
-    told = [facts["request_id"], facts["request_status"], facts["error_code"]]
-    return str(item.title), [facts["by"] or _("The portal"), str(state), " ".join(filter(None, told))]
+    codes = [facts["request_id"], facts["request_status"], facts["error_code"]]
+    return str(item.title), [facts["by"] or _("The portal"), str(state), " ".join(filter(None, codes))]
 
 
 def _rights(item: Item) -> tuple[str, list[str]]:

@@ -92,12 +92,12 @@ class Incidents(Table):
 
     @property
     def empty(self) -> EmptyState | None:
-        said = _("An incident keeps log records, video, pictures and notes together, as proof for later.")
+        text = _("An incident keeps log records, video, pictures and notes together, as proof for later.")
         if not self.request.access.can(Permission.EVIDENCE_MAKE):
-            return EmptyState(_("No incidents yet"), said, "folder")
+            return EmptyState(_("No incidents yet"), text, "folder")
         return EmptyState(
             _("No incidents yet"),
-            said,
+            text,
             "folder",
             _("New incident"),
             lambda request: reverse("evidence:new", args=[request.tenant.slug]),

@@ -58,7 +58,7 @@ def page_of(request: TenantRequest, found: Incident) -> str:
 
 
 def apply(
-    request: TenantRequest, found: Incident, act: Callable[[], Any], said: str = "", *, typed: bool = False
+    request: TenantRequest, found: Incident, act: Callable[[], Any], message: str = "", *, typed: bool = False
 ) -> HttpResponseBase:
     """Run an action on an incident, then return to its page with the result (`act_and_return`)."""
     return act_and_return(
@@ -66,7 +66,7 @@ def apply(
         page_of(request, found),
         act,
         actions.NotDone,
-        done=said,
+        done=message,
         why=lambda error: str(REFUSAL_TEXTS[str(error)]),
         typed=typed,
     )
@@ -185,12 +185,12 @@ def remove(request: TenantRequest, number: int, pk: int) -> HttpResponseBase:
     item = get_row_or_404(items_of(found), pk=pk)
     if stopped := refuse(request, found, "remove"):
         return stopped
-    told = words_of(item)
+    words = words_of(item)
     if request.method == "POST":
         return apply(
             request, found, lambda: actions.remove_item(incident=found, item=item, by=Requester.from_request(request))
         )
-    what = _("%(kind)s: %(what)s") % {"kind": told.kind, "what": told.headline}
+    what = _("%(kind)s: %(what)s") % {"kind": words.kind, "what": words.headline}
     lasts = _("The audit log keeps that it was there, and the SHA-256 of its file.")
     return _confirm(request, found, _("Remove from incident"), what, [lasts])
 
@@ -225,16 +225,16 @@ def close(request: TenantRequest, number: int) -> HttpResponseBase:
         request.POST if request.method == "POST" else None, initial={"keep_until": actions.retention_end()}
     )
     if form.is_valid():
-        wanted = partial(actions.close, incident=found, **form.cleaned_data, by=Requester.from_request(request))
-        return apply(request, found, wanted, typed=True)
+        command = partial(actions.close, incident=found, **form.cleaned_data, by=Requester.from_request(request))
+        return apply(request, found, command, typed=True)
     missing = found.items.filter(media__in=Item.LACKING).count()
     lacks = ngettext(
         "%(n)d video or picture is not saved and will be lost.",
         "%(n)d videos and pictures are not saved and will be lost.",
         missing,
     ) % {"n": missing}
-    told = [_("Nothing can be added to a closed incident."), *([lacks] if missing else [])]
-    return _confirm(request, found, _("Close incident"), found.title, told, form)
+    consequences = [_("Nothing can be added to a closed incident."), *([lacks] if missing else [])]
+    return _confirm(request, found, _("Close incident"), found.title, consequences, form)
 
 
 @tenant_view(Permission.EVIDENCE_MAKE, methods=["POST"])
@@ -248,13 +248,13 @@ def hold(request: TenantRequest, number: int) -> HttpResponseBase:
     found = incident_or_404(number)
     form = HoldForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
-        wanted = partial(actions.add_hold, incident=found, **form.cleaned_data, by=Requester.from_request(request))
-        return apply(request, found, wanted, typed=True)
-    told = [
+        command = partial(actions.add_hold, incident=found, **form.cleaned_data, by=Requester.from_request(request))
+        return apply(request, found, command, typed=True)
+    consequences = [
         _("Until each hold is ended, nothing of the incident can be removed, changed or deleted."),
         _("Items can still be added while the incident is open."),
     ]
-    return _confirm(request, found, _("Put on legal hold"), found.title, told, form)
+    return _confirm(request, found, _("Put on legal hold"), found.title, consequences, form)
 
 
 @tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"])
@@ -268,8 +268,8 @@ def end_hold(request: TenantRequest, number: int, pk: int) -> HttpResponseBase:
         )
     others = sum(each.is_active for each in found.holds.all() if each.pk != hold.pk)
     stays = ngettext("%(n)d other hold stays.", "%(n)d other holds stay.", others) % {"n": others}
-    told = stays if others else _("A closed incident whose time is over is deleted soon after.")
-    return _confirm(request, found, _("End legal hold"), hold.reason, [told])
+    consequence = stays if others else _("A closed incident whose time is over is deleted soon after.")
+    return _confirm(request, found, _("End legal hold"), hold.reason, [consequence])
 
 
 @tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"])
@@ -278,11 +278,11 @@ def delete(request: TenantRequest, number: int) -> HttpResponseBase:
     if stopped := refuse(request, found, "delete"):
         return stopped
     if request.method != "POST":
-        told = [
+        consequences = [
             _("All items, files and exports of this incident are deleted. This cannot be undone."),
             _("The audit log keeps the SHA-256 of each file."),
         ]
-        return _confirm(request, found, _("Delete incident"), found.title, told)
+        return _confirm(request, found, _("Delete incident"), found.title, consequences)
     try:
         actions.delete(incident=found, by=Requester.from_request(request))
     except actions.NotDone as why:

@@ -53,8 +53,8 @@ def _confirmed(job: Job, row: Row) -> list[str]:
     """Return the possible duplicates that staff confirmed: those of the dry run, and visits of this list."""
     if not job.options.get("doubles"):
         return []
-    asked = Row.objects.filter(job=job, intent__isnull=False)
-    own = Visit.objects.filter(intent__in=asked.values("intent")).values_list("pk", flat=True)
+    requested = Row.objects.filter(job=job, intent__isnull=False)
+    own = Visit.objects.filter(intent__in=requested.values("intent")).values_list("pk", flat=True)
     return [str(pk) for pk in (*row.content["marks"], *own)]
 
 

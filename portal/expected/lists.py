@@ -113,13 +113,13 @@ _REFUSAL_TEXTS: dict[RefusalCause, Callable[[], str]] = {
 def file_error_text(word: str, facts: Facts) -> str:
     """Return why a file cannot be used, and that nothing was saved."""
     if word == "no_names":
-        said = _("No name column found. Use the heading “Name” or “氏名”.")
+        text = _("No name column found. Use the heading “Name” or “氏名”.")
     elif word == "rows":
-        said = _("The file has more than %(n)d rows. Each row uses one of the hour's 720 API calls. Split the file.")
-        said %= {"n": facts["most"]}
+        text = _("The file has more than %(n)d rows. Each row uses one of the hour's 720 API calls. Split the file.")
+        text %= {"n": facts["most"]}
     else:
-        said = fault_text(word, facts)
-    return join_sentences([said, _("Nothing was kept or sent.")])
+        text = fault_text(word, facts)
+    return join_sentences([text, _("Nothing was kept or sent.")])
 
 
 def column_label(field: str) -> str:
@@ -153,8 +153,8 @@ def row_reasons(row: Row) -> list[str]:
     if intent.state == State.UNCERTAIN:
         return [_("The response was lost. It will not be sent again until it is known whether the code was issued.")]
     if intent.reason == Reason.REFUSED:
-        said = _refusal(intent)
-        return [" ".join(filter(None, [said, intent.error_code and f"({intent.error_code})", intent.error_detail]))]
+        reason = _refusal(intent)
+        return [" ".join(filter(None, [reason, intent.error_code and f"({intent.error_code})", intent.error_detail]))]
     return [join_sentences([Reason(intent.reason).label, _("No code was issued.")])]
 
 
@@ -228,10 +228,10 @@ def _detail_cell(row: Row) -> SafeString:
     lines = row_reasons(row)
     bad = row.action == Action.REFUSED or row.state in (RowState.FAILED, RowState.UNCERTAIN)
     tone = "is-bad" if bad else "is-doubt" if row.action == Action.DOUBLE and row.state == RowState.CHECKED else "muted"
-    said = format_html_join("", '<span class="line {}">{}</span>', ((tone, line) for line in lines))
+    details = format_html_join("", '<span class="line {}">{}</span>', ((tone, line) for line in lines))
     host = (_order(row).get("host") or [""])[0]
     more = format_html('<span class="line muted">{}</span>', _("Host: %(name)s") % {"name": host}) if host else ""
-    return format_html('<div class="lines">{}{}</div>', said, more) if said or more else EMPTY_CELL
+    return format_html('<div class="lines">{}{}</div>', details, more) if details or more else EMPTY_CELL
 
 
 _WHO = Column("who", gettext_lazy("Guest"), cell=_guest_cell, phone="title", fixed=True)
@@ -272,8 +272,8 @@ class SentRows(JobRows):
     @cached_property
     def guests(self) -> dict[int, str]:
         """Return the guest IDs of this page's rows by the ID of their intent."""
-        asked = [row.intent_id for row in self.page.rows if row.intent_id]
-        visits = Visit.objects.filter(intent__in=asked).values_list("intent_id", "guest_id")
+        intent_ids = [row.intent_id for row in self.page.rows if row.intent_id]
+        visits = Visit.objects.filter(intent__in=intent_ids).values_list("intent_id", "guest_id")
         return {intent_id: guest_id or "" for intent_id, guest_id in visits}
 
     def row_href(self, row: Row) -> str:

@@ -108,13 +108,13 @@ class ChangesSince:
 
     def _own_changes(self) -> Iterable[AccessChange]:
         """Yield requests about this member alone that were applied, or may have been."""
-        asked = Intent.objects.filter(
+        requests = Intent.objects.filter(
             target=target_of("member", self.member.member_id),
             operation__in=["create_member", "update_member"],
             state__in=[State.SUCCEEDED, State.UNCERTAIN],
             created_at__gt=self.at,
         )
-        intents = {str(each.pk): each for each in asked.select_related("by").order_by("-id")[:MOST]}
+        intents = {str(each.pk): each for each in requests.select_related("by").order_by("-id")[:MOST]}
         trail = AuditEntry.objects.filter(intent_id__in=intents, action__in=["create_member", "update_member"])
         for entry in trail if intents else ():
             intent = intents[entry.intent_id]

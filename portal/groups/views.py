@@ -51,9 +51,9 @@ def index(request: TenantRequest) -> HttpResponseBase:
 
 def _file(request: TenantRequest, groups: Groups) -> HttpResponseBase:
     kind, count = groups.requested_file, groups.matching_rows.order_by().count()
-    told = {"rows": count, "filter": groups.address.match_query, "format": kind}
+    details = {"rows": count, "filter": groups.address.match_query, "format": kind}
     summary = coded_sentence("groups.export", n=count, kind=kind.upper())
-    record = download_recorder(request, "groups.export", target="groups", summary=summary, after=told)
+    record = download_recorder(request, "groups.export", target="groups", summary=summary, after=details)
     return file_response(groups, kind, record=record)
 
 

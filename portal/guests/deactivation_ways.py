@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from accessapi.resources import write_moment
-from accessapi.resources.guests import Guest as Told
+from accessapi.resources.guests import Guest as ServiceGuest
 from portal.domain.people.guest_fields import AREAS, CODE, END, KEYS, START
 from portal.domain.visits.models import Visit
 from portal.domain.visits.queries import guest_of
@@ -92,13 +92,13 @@ def _detail_of(visit: Visit) -> Mapping[str, Any]:
     return guest.detail if guest is not None and isinstance(guest.detail, dict) else {}
 
 
-def is_ended(visit: Visit, told: Told, now: datetime) -> bool:
+def is_ended(visit: Visit, answer: ServiceGuest, now: datetime) -> bool:
     """Return whether this reading, which the mirror already has, proves that the code opens nothing."""
-    end = told.use_date_end or visit.use_date_end
+    end = answer.use_date_end or visit.use_date_end
     if end <= max(visit.must_end_at or now, now):
         return True
-    asked = (visit.cut_intent.body or {}) if visit.cut_intent is not None else {}
-    if asked.get(CODE.name):
-        return bool(told.qrcode_data == asked[CODE.name])
-    emptied_now = [name for name in _PLACES if name in asked]
+    body = (visit.cut_intent.body or {}) if visit.cut_intent is not None else {}
+    if body.get(CODE.name):
+        return bool(answer.qrcode_data == body[CODE.name])
+    emptied_now = [name for name in _PLACES if name in body]
     return bool(emptied_now) and all(_detail_of(visit).get(name) == [] for name in emptied_now)

@@ -41,8 +41,8 @@ class AreasField(forms.MultipleChoiceField):
     most, too_many = limits.GUEST_AREAS_MAX, _("You can select at most %(n)d areas.")
 
     def __init__(self, label: Any) -> None:
-        said = {"invalid_choice": _("A selected area no longer exists. Choose again.")}
-        super().__init__(label=label, required=False, widget=forms.CheckboxSelectMultiple, error_messages=said)
+        messages = {"invalid_choice": _("A selected area no longer exists. Choose again.")}
+        super().__init__(label=label, required=False, widget=forms.CheckboxSelectMultiple, error_messages=messages)
 
     def validate(self, value: Any) -> None:
         super().validate(value)

@@ -210,18 +210,18 @@ def issue_codes(
     anything is saved or sent, unless `confirmed` contains all its values. If the nonce was used before, its visits are
     returned unchanged.
     """
-    wanted = [order.hours for order in orders]
+    visit_hours = [order.hours for order in orders]
     with transaction.atomic():
-        lock_names([*(hours.name_key for hours in wanted), f"nonce {nonce.value}"])
+        lock_names([*(hours.name_key for hours in visit_hours), f"nonce {nonce.value}"])
         if before := issued_before(by, nonce):
             return before
-        check_clashes(wanted, confirmed)
+        check_clashes(visit_hours, confirmed)
         party = party_of(by, nonce)
-        asked = [
+        recorded = [
             _record(order, by, Nonce(f"{nonce.value}:{number}"[-64:]), party, priority)
             for number, order in enumerate(orders)
         ]
-    for number, (intent, _visit) in enumerate(asked):
+    for number, (intent, _visit) in enumerate(recorded):
         dispatch(intent, inline=inline and number == 0)
     return issued_before(by, nonce)
 
@@ -233,20 +233,20 @@ def match_orders(visits: Sequence[Visit], orders: Sequence[CodeOrder]) -> bool:
 
 def _matches_order(visit: Visit, order: CodeOrder) -> bool:
     """Return whether guest, delivery and hours match. Either the end or the length of the period must be the same."""
-    wanted = (fold(order.name), order.company, order.host.name)
-    if (visit.name_key, visit.company, visit.host_name) != wanted:
+    ordered = (fold(order.name), order.company, order.host.name)
+    if (visit.name_key, visit.company, visit.host_name) != ordered:
         return False
     ends = order.end - visit.use_date_end
     length = (order.end - order.start) - (visit.use_date_end - visit.use_date_start)
     if min(abs(ends), abs(length)) > _ROUNDED:
         return False
-    asked = visit.intent.body if visit.intent is not None else None
-    if asked is None:  # checked in without a code, or its details were deleted
+    old = visit.intent.body if visit.intent is not None else None
+    if old is None:  # checked in without a code, or its details were deleted
         return True
-    again = order.body()
-    sent, would = (body["qrcode_issuing_method"] for body in (asked, again))
-    same_way = all(sent.get(each.name) == would.get(each.name) for each in (EMAIL, REMARKS))
-    return same_way and all(asked.get(each.name) == again.get(each.name) for each in _OPTIONAL)
+    new = order.body()
+    old_method, new_method = (body["qrcode_issuing_method"] for body in (old, new))
+    is_same_way = all(old_method.get(each.name) == new_method.get(each.name) for each in (EMAIL, REMARKS))
+    return is_same_way and all(old.get(each.name) == new.get(each.name) for each in _OPTIONAL)
 
 
 def receive_without_code(*, orders: Sequence[CodeOrder], by: Requester, nonce: Nonce) -> list[Visit]:

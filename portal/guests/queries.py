@@ -70,14 +70,14 @@ def has_open_change(visit: Visit) -> bool:
     return visit.guest_id is not None and unknown.filter(target=target_of("guest", visit.guest_id)).exists()
 
 
-def staff_changes(access: Access, visit: Visit, asked: list[Intent], known: GuestPlaces) -> list[RecordedChange]:
+def staff_changes(access: Access, visit: Visit, intents: list[Intent], known: GuestPlaces) -> list[RecordedChange]:
     """Return what staff did to this guest, newest first, each with its list. Results are shown with the intents."""
-    mine = Q(target=f"visit:{visit.pk}") | Q(intent_id__in=[str(intent.pk) for intent in asked])
+    condition = Q(target=f"visit:{visit.pk}") | Q(intent_id__in=[str(intent.pk) for intent in intents])
     if visit.guest_id is not None:
-        mine |= Q(target=target_of("guest", visit.guest_id))
+        condition |= Q(target=target_of("guest", visit.guest_id))
     if visit.party is not None:
-        mine |= Q(target=f"party:{visit.party}")
-    rows = AuditEntry.objects.filter(mine).exclude(action__contains="_guest.").select_related("support_session")
+        condition |= Q(target=f"party:{visit.party}")
+    rows = AuditEntry.objects.filter(condition).exclude(action__contains="_guest.").select_related("support_session")
     found = [(entry, changed_fields(entry)) for entry in rows.select_related("by").order_by("-at", "-pk")[:20]]
     for entry, _fields in found:
         entry.guest = visit.guest_name
@@ -252,13 +252,13 @@ def _is_fresh(guest: Guest | None, now: datetime) -> bool:
 
 def full_context(request: TenantRequest, visit: Visit) -> dict[str, Any]:
     """Return the data of the whole page: the guest, recent requests to the service, and changes by staff."""
-    asked = requests_about(visit)
-    pressing = asked[:1] if asked and asked[0].state != State.SUCCEEDED else []
-    shown = guest_context(request, visit)
-    return shown | {
+    intents = requests_about(visit)
+    pressing = intents[:1] if intents and intents[0].state != State.SUCCEEDED else []
+    context = guest_context(request, visit)
+    return context | {
         "pressing": pressing,
-        "intents": asked[len(pressing) :],
-        "changes": staff_changes(request.access, visit, asked, shown["known"]),
+        "intents": intents[len(pressing) :],
+        "changes": staff_changes(request.access, visit, intents, context["known"]),
     }
 
 

@@ -40,17 +40,17 @@ def find_created(intent: Intent) -> Finding:
     hours must be as requested, and only one such guest may exist.
     """
     at = database_now()
-    told = {"read": write_moment(at)}
+    evidence = {"read": write_moment(at)}
     candidates, is_whole = _candidates(intent)
     if len(candidates) > _MOST_CANDIDATES:
-        return Finding(None, {**told, "guests of this name": str(len(candidates))})
+        return Finding(None, {**evidence, "guests of this name": str(len(candidates))})
     code = intent.body["qrcode_issuing_method"].get("qrcode_data")
-    ours, unsure = _by_code(intent, candidates, code) if code else _by_fields(intent.body, candidates)
-    if len(ours) == 1 and not unsure:
-        return Finding(True, {**told, "guest_id": ours[0]})
-    if ours or unsure:
-        return Finding(None, {**told, "may be": ", ".join([*ours, *unsure][:10])})
-    return handlers.judge_absence(intent, at, told, is_whole=is_whole)
+    matching, unsure = _by_code(intent, candidates, code) if code else _by_fields(intent.body, candidates)
+    if len(matching) == 1 and not unsure:
+        return Finding(True, {**evidence, "guest_id": matching[0]})
+    if matching or unsure:
+        return Finding(None, {**evidence, "may be": ", ".join([*matching, *unsure][:10])})
+    return handlers.judge_absence(intent, at, evidence, is_whole=is_whole)
 
 
 def _candidates(intent: Intent) -> tuple[list[Mapping[str, Any]], bool]:
@@ -92,20 +92,20 @@ def _by_code(intent: Intent, candidates: Iterable[Mapping[str, Any]], code: str)
 
 def _by_fields(body: Mapping[str, Any], candidates: Iterable[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
     """Return candidates that match all listed fields, and candidates with missing fields that may match."""
-    wanted = {
+    requested = {
         "email": str(body["qrcode_issuing_method"]["email"]).casefold(),
         "use_date_start": _moment(body["use_date_start"]),
         "use_date_end": _moment(body["use_date_end"]),
     }
-    ours, unsure = [], []
+    matching, unsure = [], []
     for item in candidates:
-        told: dict[str, Any] = {name: _moment(item.get(name)) for name in ("use_date_start", "use_date_end")}
-        told["email"] = str(item.get("email") or "").casefold() or None
-        if all(told[name] == value for name, value in wanted.items()):
-            ours.append(str(item["guest_id"]))
-        elif all(told[name] in (value, None) for name, value in wanted.items()):
+        values: dict[str, Any] = {name: _moment(item.get(name)) for name in ("use_date_start", "use_date_end")}
+        values["email"] = str(item.get("email") or "").casefold() or None
+        if all(values[name] == value for name, value in requested.items()):
+            matching.append(str(item["guest_id"]))
+        elif all(values[name] in (value, None) for name, value in requested.items()):
             unsure.append(str(item["guest_id"]))
-    return ours, unsure
+    return matching, unsure
 
 
 def _moment(text: Any) -> datetime | None:

@@ -76,8 +76,8 @@ def _unconfirmed_text(visit: Visit) -> str:
 
 def needs_manual_action(visit: Visit) -> bool:
     """Return whether the portal sends nothing more: every way was refused, or the requester lost the permission."""
-    asked = visit.cut_intent
-    return deactivation.has_no_way_left(visit) or (asked is not None and asked.reason == Reason.RIGHTS)
+    intent = visit.cut_intent
+    return deactivation.has_no_way_left(visit) or (intent is not None and intent.reason == Reason.RIGHTS)
 
 
 def find_guests(request: TenantRequest, text: str) -> Iterator[Hit]:
@@ -112,21 +112,21 @@ def entries_about(text: str) -> Q:
     named = text.removeprefix(f"{TARGETS['guest']} ").removeprefix("guest:")
     visits = Visit.objects.filter(Q(guest_id=named) | Q(name_key=fold(text))).order_by("-pk")
     rows = visits.values_list("pk", "guest_id", "party", "intent_id")[:_MOST_VISITS]
-    targets, asked = set(), set()
+    targets, intent_ids = set(), set()
     for pk, guest_id, party, intent_id in rows:
         targets |= {f"visit:{pk}"} | ({target_of("guest", guest_id)} if guest_id else set())
         targets |= {f"party:{party}"} if party else set()
-        asked |= {str(intent_id)} if intent_id else set()
-    return Q(target__in=targets) | Q(intent_id__in=asked) | audit_filter_for_intents(asked)
+        intent_ids |= {str(intent_id)} if intent_id else set()
+    return Q(target__in=targets) | Q(intent_id__in=intent_ids) | audit_filter_for_intents(intent_ids)
 
 
 def guest_names_of(entries: Sequence[AuditEntry]) -> dict[int, str]:
     """Return the guests' names of each entry by its primary key, in one query for all entries."""
-    asked = {entry.pk: signs for entry in entries if (signs := _guest_keys(entry))}
-    known = _names_by_key({sign for signs in asked.values() for sign in signs})
+    signs_by_entry = {entry.pk: signs for entry in entries if (signs := _guest_keys(entry))}
+    known = _names_by_key({sign for signs in signs_by_entry.values() for sign in signs})
     found = {}
     for entry in entries:
-        visits = {pk: name for sign in asked.get(entry.pk, ()) for pk, name in known.get(sign, ())}
+        visits = {pk: name for sign in signs_by_entry.get(entry.pk, ()) for pk, name in known.get(sign, ())}
         if visits:
             found[entry.pk] = _names_text(list(visits.values()), _guest_count(entry))
     return found

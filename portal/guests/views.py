@@ -54,10 +54,10 @@ def reading(request: TenantRequest, guest_id: str) -> HttpResponse:
     visit = get_visit(guest_id)
     trouble = queries.refresh_guest(visit)
     visit.refresh_from_db()
-    told = {"trouble": trouble, "read": not trouble}
+    result = {"trouble": trouble, "read": not trouble}
     if request.htmx:
-        return render(request, "guests/facts.html", queries.guest_context(request, visit) | told)
-    return render(request, "guests/guest.html", queries.full_context(request, visit) | told)
+        return render(request, "guests/facts.html", queries.guest_context(request, visit) | result)
+    return render(request, "guests/guest.html", queries.full_context(request, visit) | result)
 
 
 @tenant_view(Permission.GUESTS_DESK, methods=["GET", "POST"])

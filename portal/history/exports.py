@@ -189,12 +189,12 @@ def _rows_after(found: QuerySet[Any], place: list[Any] | None, name: str = "at")
 
 def _redated_records(found: QuerySet[HistorySearch], begin: list[Any] | None, end: list[Any] | None) -> list[History]:
     """Return records that were notified between two places and that have another time in the log."""
-    told = _rows_after(History.objects.filter(notified_at__isnull=False), begin, "notified_at")
+    notified = _rows_after(History.objects.filter(notified_at__isnull=False), begin, "notified_at")
     if end is not None:
-        told = told.exclude(pk__in=_rows_after(told, end, "notified_at").values("pk"))
-    known = dict(told.values_list("id", "at"))
-    here = found.filter(id__in=list(known), at__in=list(known.values())) if known else found.none()
-    return search.load_records(here.values_list("id", "at", named=True))
+        notified = notified.exclude(pk__in=_rows_after(notified, end, "notified_at").values("pk"))
+    known = dict(notified.values_list("id", "at"))
+    matching = found.filter(id__in=list(known), at__in=list(known.values())) if known else found.none()
+    return search.load_records(matching.values_list("id", "at", named=True))
 
 
 def _audit_entry(job: Job, act: str) -> AuditDescription:
@@ -228,11 +228,11 @@ def describe_file(request: TenantRequest, query: QueryDict) -> list[str]:
     """Return the lines that describe the file: its filters, and what is missing. They are fixed at the start."""
     known, now = filters.coverage_of(request), f"{local(timezone.now()):%Y-%m-%d %H:%M:%S}"
     through = f"{local(known.through):%Y-%m-%d %H:%M:%S}" if known.through else "–"
-    asked = filters.describe(request, query) or [_("All records")]
+    filter_lines = filters.describe(request, query) or [_("All records")]
     exported = _("Exported by %(name)s on %(time)s.") % {"name": request.user, "time": now}
     complete = _("Complete through %(time)s. Records loaded after the export was started are not included.")
     missing = [line.text for line in gaps.gap_notices(known, *filters.time_span(query))]
-    return [request.tenant.name, _("Activity log"), *asked, complete % {"time": through}, *missing, exported]
+    return [request.tenant.name, _("Activity log"), *filter_lines, complete % {"time": through}, *missing, exported]
 
 
 def stream_file(job: Job) -> Iterator[bytes]:

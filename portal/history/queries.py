@@ -108,17 +108,17 @@ class PeopleFound:
     has_more: bool
 
 
-def find_people(access: Access, text: str, asked: ListAddress) -> PeopleFound:
+def find_people(access: Access, text: str, address: ListAddress) -> PeopleFound:
     """Return the first people whose name or code matches, as far as the reader may see them.
 
-    Each links to the list `asked`, filtered by this person.
+    Each links to the list `address`, filtered by this person.
     """
     hits, has_more = [], False
     for people in (_find_members(access, text), _find_guests(access, text)):
         first = list(people)
         has_more |= len(first) > command_palette.MAX_HITS
         for key, name, icon, hint in first[: command_palette.MAX_HITS]:
-            hits.append(Hit(name, asked.with_(person=key, find=None), icon, hint))
+            hits.append(Hit(name, address.with_(person=key, find=None), icon, hint))
     return PeopleFound(hits, has_more)
 
 

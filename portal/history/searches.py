@@ -132,11 +132,11 @@ def _filter_names(search: SavedSearch) -> str:
     return ", ".join(QueryDict(search.query).keys())
 
 
-def _audit(search: SavedSearch, by: Requester, action: str, **told: Any) -> None:
+def _audit(search: SavedSearch, by: Requester, action: str, **changes: Any) -> None:
     audit.record(
         **by.audit_author,
         action=action,
         target=f"log:search {search.pk}",
         summary=coded_sentence(action, name=search.name),
-        **told,
+        **changes,
     )

@@ -25,16 +25,16 @@ def saved_searches(context: Context) -> dict[str, Any]:
     request, late = context["request"], bool(context.get("late"))
     if not request.access.can(Permission.LOGS_VIEW) or (late and live_updates.is_poll(request)):
         return {}
-    kept, asked = searches.list_searches(request), filters.chosen_filters(request.GET).urlencode()
-    quick = [each for place, each in enumerate(kept) if place < MAX_QUICK or each.is_current]
+    saved, query = searches.list_searches(request), filters.chosen_filters(request.GET).urlencode()
+    quick = [each for place, each in enumerate(saved) if place < MAX_QUICK or each.is_current]
     return {
         "request": request,
         "csrf_token": context.get("csrf_token"),
         "is_there": True,
         "late": late,
         "quick": quick,
-        "more": len(kept) - len(quick),
-        "asked": asked,
-        "may_save": bool(asked) and not any(each.is_current for each in kept),
+        "more": len(saved) - len(quick),
+        "query": query,
+        "may_save": bool(query) and not any(each.is_current for each in saved),
         "most_letters": NAME_MAX,
     }

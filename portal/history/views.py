@@ -89,12 +89,12 @@ def people(request: TenantRequest) -> HttpResponse:
 
     Each links to their records.
     """
-    asked = ListAddress(url_in_tenant("history:index", request.tenant.slug), request.GET)
-    text = asked.get("find").strip()[:100]
-    context = {"text": text, "found": find_people(request.access, text, asked)}
+    address = ListAddress(url_in_tenant("history:index", request.tenant.slug), request.GET)
+    text = address.get("find").strip()[:100]
+    context = {"text": text, "found": find_people(request.access, text, address)}
     if request.htmx:
         return render(request, "history/people_found.html", context)
-    page = {"carried": asked.hidden_inputs("find"), "back": asked.with_(find=None)}
+    page = {"carried": address.hidden_inputs("find"), "back": address.with_(find=None)}
     return render(request, "history/people.html", context | page)
 
 
@@ -155,8 +155,8 @@ def door_day(request: TenantRequest, device_id: str, day: str) -> HttpResponse:
 def _address_of_hour(request: TenantRequest, device_id: str, start: datetime) -> str:
     """Return the address of a device's log in one hour."""
     last = start + timedelta(minutes=59, seconds=59)
-    asked = {"from": f"{start:%Y-%m-%dT%H:%M:%S}", "to": f"{last:%Y-%m-%dT%H:%M:%S}", "device": device_id}
-    return f"{url_in_tenant('history:index', request.tenant.slug)}?{urlencode(asked)}"
+    query = {"from": f"{start:%Y-%m-%dT%H:%M:%S}", "to": f"{last:%Y-%m-%dT%H:%M:%S}", "device": device_id}
+    return f"{url_in_tenant('history:index', request.tenant.slug)}?{urlencode(query)}"
 
 
 @tenant_view(Permission.LOGS_VIEW)
@@ -170,8 +170,8 @@ def search_list(request: TenantRequest) -> HttpResponse:
 def save_search(request: TenantRequest) -> HttpResponseBase:
     """Save the filters of the list above which the form is shown, and go back to the list."""
     form, query = SearchNameForm(request.POST), QueryDict(request.POST.get("query", ""), mutable=False)
-    page, asked = url_in_tenant("history:index", request.tenant.slug), filters.chosen_filters(query).urlencode()
-    page = f"{page}?{asked}" if asked else page
+    page, chosen = url_in_tenant("history:index", request.tenant.slug), filters.chosen_filters(query).urlencode()
+    page = f"{page}?{chosen}" if chosen else page
 
     def save() -> None:
         if not form.is_valid():
@@ -231,24 +231,24 @@ def new_export(request: TenantRequest) -> HttpResponse:
     query, form = _chosen_filters(request.GET), ExportForm(request.POST or None)
     count = exports.estimate_count(query)
     if form.is_valid():
-        told, kind = exports.describe_file(request, query), form.cleaned_data["kind"]
+        description, kind = exports.describe_file(request, query), form.cleaned_data["kind"]
         job = exports.start_export(
-            by=Requester.from_request(request), query=query, kind=kind, count=count, description=told
+            by=Requester.from_request(request), query=query, kind=kind, count=count, description=description
         )
         return redirect(kinds.page_address(job))
-    asked = filters.describe(request, query)
-    context = {"form": form, "count": count, "minutes": exports.estimate_minutes(count), "asked": asked}
+    filter_lines = filters.describe(request, query)
+    context = {"form": form, "count": count, "minutes": exports.estimate_minutes(count), "filter_lines": filter_lines}
     context["match"] = query.urlencode()
     return render(request, "history/export.html", context)
 
 
-def _chosen_filters(asked: QueryDict) -> QueryDict:
+def _chosen_filters(query: QueryDict) -> QueryDict:
     """Return the filters of an address, without page and order."""
-    kept = QueryDict(mutable=True)
+    chosen = QueryDict(mutable=True)
     for name in _EXPORT_FILTERS:
-        if values := [value for value in asked.getlist(name) if value]:
-            kept.setlist(name, values)
-    return kept
+        if values := [value for value in query.getlist(name) if value]:
+            chosen.setlist(name, values)
+    return chosen
 
 
 def _export_page(request: TenantRequest, job: Job) -> HttpResponse:
@@ -259,7 +259,7 @@ def _export_page(request: TenantRequest, job: Job) -> HttpResponse:
         "stopped": job.state == JobState.STOPPED and job.erased_at is None,
         "ready": _is_ready(job),
         "deleted_at": file_executor.deletion_due_at(job),
-        "asked": job.options.get("told", []),
+        "filter_lines": job.options.get("told", []),
     }
     return render(request, "history/export_job.html", view.context)
 

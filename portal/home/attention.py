@@ -167,19 +167,21 @@ def _names_text(names: Sequence[str], number: int) -> str:
 def unknowns(access: Access, found: OverviewFigures, fresh: Freshness, now: datetime) -> list[str]:
     """Return missing data, so that an empty list is not taken for "all clear"."""
     line: Connection | None = getattr(access.tenant, "connection", None)
-    said = [] if line is not None and line.is_connected else [_("not connected to the service")]
+    texts = [] if line is not None and line.is_connected else [_("not connected to the service")]
     if visibility.may_view_log(access) or access.can(Permission.ALERTS_VIEW):
-        said += _unknown_log(fresh, now)
-    said += _unknown_lists(access, fresh, now)
+        texts += _unknown_log(fresh, now)
+    texts += _unknown_lists(access, fresh, now)
     if unread := found.number("unread"):
-        said.append(ngettext("%(n)s door not loaded", "%(n)s doors not loaded", unread) % {"n": bounded_number(unread)})
+        texts.append(
+            ngettext("%(n)s door not loaded", "%(n)s doors not loaded", unread) % {"n": bounded_number(unread)}
+        )
     if lost := found.number("keys_unknown"):
         words = ngettext("%(n)s key: location unknown", "%(n)s keys: location unknown", lost)
-        said.append(words % {"n": bounded_number(lost)})
+        texts.append(words % {"n": bounded_number(lost)})
     words_of = access.tenant.environment.catalogue.states
     if away := sum(each["n"] for each in found.rows("box_lines") if not words_of.is_connected(each["line"])):
-        said.append(keys.offline_text(away) % {"n": away})
-    return said
+        texts.append(keys.offline_text(away) % {"n": away})
+    return texts
 
 
 # The lists that the overview uses: the permission to see them, and the texts for "never loaded" and "not updated".

@@ -205,7 +205,7 @@ def _alerts(_now: datetime) -> Columns:
 def _doors(_now: datetime) -> Columns:
     loud = PassController.objects.filter(attention=True)
     by_state = loud.order_by().values("state").annotate(n=Count("pk"))
-    told = (
+    columns = (
         "device_id", "device_name", "state", "state_since", "is_since_seen", "known_at", "status", "status_as_of",
     )  # fmt: skip
     known = PassController.objects.order_by().values("tenant").annotate(at=Max("known_at"))
@@ -214,7 +214,7 @@ def _doors(_now: datetime) -> Columns:
         "unread": _bounded_count(PassController.objects.filter(known_at=None)),
         "doors_at": known.values("at"),
         "door_states": ArraySubquery(by_state.values(as_json=JSONObject(state=F("state"), n=F("n")))),
-        "loud": _first_rows(doors.by_urgency().filter(attention=True), *told, most=LISTED),
+        "loud": _first_rows(doors.by_urgency().filter(attention=True), *columns, most=LISTED),
     }
 
 

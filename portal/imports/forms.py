@@ -118,7 +118,7 @@ def rights_to_save(form: NewMemberRightsForm) -> dict[str, str]:
     return kept | ({form.source: str(cleaned[names[form.source]]).strip()} if form.source in names else {})
 
 
-def initial_rights(kept: Mapping[str, str]) -> dict[str, str]:
+def initial_rights(saved: Mapping[str, str]) -> dict[str, str]:
     """Return the form's initial values from the saved choice."""
-    told = {"rights_source": kept.get("source", "none")}
-    return told | {f"rights_{name}": kept[name] for name in ("template", "member") if name in kept}
+    initial = {"rights_source": saved.get("source", "none")}
+    return initial | {f"rights_{name}": saved[name] for name in ("template", "member") if name in saved}

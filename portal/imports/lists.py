@@ -159,13 +159,13 @@ def file_problem_text(word: str, facts: Facts) -> str:
 
 def rights_text(saved: Mapping[str, str]) -> str:
     """Return a sentence about the rights of new members; empty if no rights were chosen."""
-    said = {
+    texts = {
         "template": _("New members get the rights of the template “%(named)s”."),
         "member": _("New members get the same rights as %(named)s."),
         "group": _("New members get the usual rights of their group."),
     }
     source = saved.get("source", "")
-    return said[source] % {"named": saved.get("named", "")} if source in said else ""
+    return texts[source] % {"named": saved.get("named", "")} if source in texts else ""
 
 
 def clear_words_text() -> str:

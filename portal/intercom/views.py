@@ -66,8 +66,10 @@ def camera(request: TenantRequest, camera_id: str) -> HttpResponse:
     refreshing.mark_in_sight([found])
     tile, doors = tiles.tile_of(request, found, "intercom"), doors_of(request.tenant, found)
     expected = expected_visits(timezone.now())
-    told = [(each.door.pk, each.state, [intent.pk for intent in each.intents]) for each in doors]
-    seen = live_updates.version_of(tiles.version_of([tile]), told, [(each.pk, each.guest_name) for each in expected])
+    door_states = [(each.door.pk, each.state, [intent.pk for intent in each.intents]) for each in doors]
+    seen = live_updates.version_of(
+        tiles.version_of([tile]), door_states, [(each.pk, each.guest_name) for each in expected]
+    )
     if live_updates.is_up_to_date(request, seen):
         return live_updates.unchanged_response()
     viewing = viewing_of(request, found)

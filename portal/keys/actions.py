@@ -23,9 +23,9 @@ class KeyCommand(TextChoices):
 
     def title_for(self, box: object, numbers: Sequence[str]) -> str:
         """Return the command with its keys, such as "Release key 03, 総務キーボックス"."""
-        said = {"unlock": gettext_lazy("Release key %(numbers)s, %(box)s"),
+        titles = {"unlock": gettext_lazy("Release key %(numbers)s, %(box)s"),
                 "lock": gettext_lazy("Lock key %(numbers)s, %(box)s")}  # fmt: skip
-        return str(said[self.value]) % {"numbers": ", ".join(numbers), "box": box}
+        return str(titles[self.value]) % {"numbers": ", ".join(numbers), "box": box}
 
     @property
     def icon(self) -> str:

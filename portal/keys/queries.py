@@ -71,8 +71,8 @@ def describe_keys(request: TenantRequest, rows: Iterable[Key]) -> list[ShownKey]
     )
     words, found = states_of(request), []
     for key in rows:
-        told, box = vars(key), key.key_box.key_device_id
-        state, person = KeyState(told["shown"]), people.get(told["who"])
+        values, box = vars(key), key.key_box.key_device_id
+        state, person = KeyState(values["shown"]), people.get(values["who"])
         since, at_least = key.since_seen(by_log=log)
         found.append(
             ShownKey(
@@ -82,9 +82,9 @@ def describe_keys(request: TenantRequest, rows: Iterable[Key]) -> list[ShownKey]
                 state=state,
                 since=since,
                 is_at_least=at_least,
-                is_contradictory=told["odd"],
-                holder=(person.name if person else key.holder_name or told["who"]) if told["who"] else "",
-                holder_url=reverse(_PAGES[person.kind], args=[slug, told["who"]])
+                is_contradictory=values["odd"],
+                holder=(person.name if person else key.holder_name or values["who"]) if values["who"] else "",
+                holder_url=reverse(_PAGES[person.kind], args=[slug, values["who"]])
                 if person and person.is_current
                 else "",
             )
@@ -148,10 +148,10 @@ class KeySummary:
             return ngettext("%(all)d key, none known to be out", "%(all)d keys, none known to be out", of_all) % {
                 "all": of_all
             }
-        said = ngettext("%(n)d of %(all)d key out", "%(n)d of %(all)d keys out", of_all) % {"n": n, "all": of_all}
+        text = ngettext("%(n)d of %(all)d key out", "%(n)d of %(all)d keys out", of_all) % {"n": n, "all": of_all}
         if not late:
-            return said
-        return _("%(said)s, %(n)d overdue") % {"said": said, "n": late}
+            return text
+        return _("%(said)s, %(n)d overdue") % {"said": text, "n": late}
 
     @property
     def uncertainty(self) -> str:
@@ -202,19 +202,19 @@ def custody(request: TenantRequest, key: Key) -> tuple[list[CustodyPeriod], bool
     words = states_of(request)
     found: list[CustodyPeriod] = []
     for record in reversed(records[:MAX_RECORDS]):
-        told = words.key_event_of(record.texts)
-        if told is not None:
-            _add_event(found, record, told)
+        event = words.key_event_of(record.texts)
+        if event is not None:
+            _add_event(found, record, event)
     names = visibility.names_by_id(request.access, {each.first.member_id for each in found} - {""})
     for each in found:
         each.name = names.get(each.first.member_id, each.first.member_name)
     return found[::-1], len(records) > MAX_RECORDS
 
 
-def _add_event(found: list[CustodyPeriod], record: History, told: KeyEvent) -> None:
+def _add_event(found: list[CustodyPeriod], record: History, event: KeyEvent) -> None:
     last = found[-1] if found else None
     is_open = last is not None and last.until is None
-    if told is KeyEvent.TAKEN:
+    if event is KeyEvent.TAKEN:
         if is_open and last is not None:
             last.gap = _("No return was recorded before somebody took it again.")
         found.append(CustodyPeriod(record, since=record))

@@ -57,12 +57,12 @@ def _observation_of(key: Key, at: datetime, **more: int) -> Observation:
 
 def _records_of_taking(tenant: Tenant, alert: Alert, records: Iterable[History]) -> list[History]:
     """Return the log records of the taking that an alert is about."""
-    number, told = alert.subject.rpartition("/")[2], list[History]()
+    number, matches = alert.subject.rpartition("/")[2], list[History]()
     for each in records:
         if any(isinstance(unit, dict) and unit.get("unit_no") == number for unit in each.units):
             word = tenant.environment.catalogue.states.key_event_of(each.texts)
-            told = [each] if word is KeyEvent.TAKEN else [] if word and each.at < alert.began_at else told
-    return told
+            matches = [each] if word is KeyEvent.TAKEN else [] if word and each.at < alert.began_at else matches
+    return matches
 
 
 def _keys_out_too_long(rules: Collection[RuleValues]) -> QuerySet[Key]:
@@ -93,13 +93,13 @@ def find_outcome(intent: Intent) -> Finding:
     """Read the box once. Only locking can be proven: a key that is locked now may have been released before."""
     connection = current_connection()
     status = single_reads.read_key_box_status(connection, intent.path["key_device_id"], Priority.DOORS)
-    wanted = set((intent.body or {}).get("targets", ()))
-    said = {unit.unit_no: str(unit.lock or "") for unit in status.units_status if unit.unit_no in wanted}
+    requested = set((intent.body or {}).get("targets", ()))
+    lock_words = {unit.unit_no: str(unit.lock or "") for unit in status.units_status if unit.unit_no in requested}
     words = connection.tenant.environment.catalogue.states
-    locked = set(said) == wanted and all(words.lock_state(word) == "locked" for word in said.values())
+    locked = set(lock_words) == requested and all(words.lock_state(word) == "locked" for word in lock_words.values())
     evidence = {
         "read": database_now().isoformat(timespec="seconds"),
-        "lock": ", ".join(f"{number} {word}" for number, word in sorted(said.items())),
+        "lock": ", ".join(f"{number} {word}" for number, word in sorted(lock_words.items())),
     }
     return Finding(True if intent.is_lock and locked else None, evidence)
 
@@ -123,10 +123,10 @@ def describe_outcome(intent: Intent) -> OutcomeText:
     if intent.reason != Reason.REQUEST_FAILED:
         return OutcomeText()
     if intent.is_lock:
-        told = _("The service accepted it, then reported a failure. The key may not be locked.")
+        text = _("The service accepted it, then reported a failure. The key may not be locked.")
     else:
-        told = _("The service accepted it, then reported a failure. The key may have been released.")
-    return OutcomeText(told, [_("Check the key box or its status before you try again.")])
+        text = _("The service accepted it, then reported a failure. The key may have been released.")
+    return OutcomeText(text, [_("Check the key box or its status before you try again.")])
 
 
 def find_boxes(request: TenantRequest, text: str) -> Iterator[Hit]:

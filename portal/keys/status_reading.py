@@ -64,10 +64,10 @@ def _is_due() -> Q:
 def on_histories(tenant: Tenant, *, histories: Sequence[History]) -> None:
     """Make key boxes due at once if a new record reports a lost connection or a key in a wrong place."""
     states = tenant.environment.catalogue.states
-    told = {
+    box_ids = {
         each.device_id
         for each in histories
         if states.event_of([each.text]) is DoorEvent.CONNECTION_LOST or (each.units and states.is_wrong_key(each.texts))
     }
-    if told and KeyBox.objects.filter(key_device_id__in=told).update(look_at=ClockTime()):
+    if box_ids and KeyBox.objects.filter(key_device_id__in=box_ids).update(look_at=ClockTime()):
         enqueue_after_commit(READ_STALE, tenant.pk)

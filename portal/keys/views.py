@@ -146,19 +146,19 @@ def _box(key_device_id: str) -> KeyBox:
 
 def _box_context(request: TenantRequest, box: KeyBox) -> dict[str, Any]:
     """Return the part of a box's page that is updated automatically, and its version."""
-    intents, here = (
+    intents, records = (
         queries.latest_commands(box),
         RecentRecords(request, "device", [box.key_device_id], is_polling=False),
     )
     rows = queries.visible_keys(request).filter(key_box=box).order_by("number_order")
     keys = queries.describe_keys(request, rows)
-    told = [(each.key.known_at, each.chip, each.holder) for each in keys]
+    key_states = [(each.key.known_at, each.chip, each.holder) for each in keys]
     return {
         "box": box,
         "keys": keys,
         "intents": intents,
-        "happened": here,
+        "happened": records,
         "state": overdue_keys.state_of_box(box, queries.states_of(request)),
-        "seen": live_updates.version_of(box.status_as_of, told, here.version, intents[0].pk if intents else 0),
+        "seen": live_updates.version_of(box.status_as_of, key_states, records.version, intents[0].pk if intents else 0),
         "may_operate": request.access.can(Permission.KEYS_OPERATE),
     }

@@ -225,13 +225,13 @@ def _end(order: Lockdown, state: State, by: Requester) -> None:
 
 def _audit(by: Requester, act: str, order: Lockdown, doors: int) -> None:
     names = sorted(order.doors.values_list("name", flat=True), key=natural_key)
-    asked = {} if order.started_by_id == by.user.pk else {"started_by": str(order.started_by)}
+    starter = {} if order.started_by_id == by.user.pk else {"started_by": str(order.started_by)}
     audit.record(
         **by.audit_author,
         action=f"{order.kind}.{act}",
         target=f"lockdown:{order.pk}",
         summary=coded_sentence(f"{order.kind}.{act}", n=doors),
-        after={"scope": order.scope, "area": order.area_name, "doors": names, **asked},
+        after={"scope": order.scope, "area": order.area_name, "doors": names, **starter},
     )
 
 

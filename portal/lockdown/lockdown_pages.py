@@ -49,8 +49,8 @@ class DoorLine:
         if self.outcome.result == IDLE:
             return self._forecast_text if self.order.state == State.REHEARSED else ""
         if self.outcome.newer is not None:
-            said = _("%(what)s by %(who)s, newer than this order.")
-            words = said % {"what": self.outcome.newer.title, "who": self.outcome.newer.requested_by}
+            text = _("%(what)s by %(who)s, newer than this order.")
+            words = text % {"what": self.outcome.newer.title, "who": self.outcome.newer.requested_by}
             if self.outcome.is_in_progress or self.outcome.result == DONE:
                 return words
             return join_sentences([words, _("This door is left alone.")])

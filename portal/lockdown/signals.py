@@ -48,10 +48,10 @@ def _active_banner(request: TenantRequest, order: Lockdown) -> Banner:
     if not sees_doors:
         return Banner("alarm", f"{kind}.", _started_by_text(order), icon="lock", since=order.started_at)
     sheet = LockdownPage(order)
-    said = f"{sheet.headline} {add_brackets(sheet.uncertainty)}" if sheet.uncertainty else sheet.headline
+    text = f"{sheet.headline} {add_brackets(sheet.uncertainty)}" if sheet.uncertainty else sheet.headline
     return Banner(
         "alarm",
-        _("%(order)s: %(said)s.") % {"order": kind, "said": said},
+        _("%(order)s: %(said)s.") % {"order": kind, "said": text},
         join_sentences([_started_by_text(order), sheet.blocked_reason]),
         icon="lock-open" if order.is_evacuation else "lock",
         since=order.started_at,

@@ -67,12 +67,12 @@ def _limit_text(stated: int) -> str:
 def learning_from(form: Any, act: Callable[..., Intent]) -> Callable[..., Intent]:
     """Return `act` extended so that a limit is learned from the service's answer to a member's form."""
 
-    def asked(**given: Any) -> Intent:
-        intent = act(**given)
+    def submit_and_learn(**values: Any) -> Intent:
+        intent = act(**values)
         _learn(intent, form)
         return intent
 
-    return asked
+    return submit_and_learn
 
 
 def _learn(intent: Intent, form: Any) -> None:

@@ -217,11 +217,11 @@ class Members(Table):
     @property
     def search_pieces(self) -> SearchPieces | None:
         """Return the search pieces; None for searches without prepared SQL, and for possible card numbers."""
-        asked = queries.search_pieces(self.search_text)
-        follows = len(asked.are_long) <= 2 and not (
+        pieces = queries.search_pieces(self.search_text)
+        follows = len(pieces.are_long) <= 2 and not (
             queries.may_be_card_number(self.search_text) and self.may(Permission.SECRETS_REVEAL)
         )
-        return asked if follows else None
+        return pieces if follows else None
 
     @classmethod
     def filter_by_pieces(cls, rows: QuerySet[Any], long: tuple[bool, ...], values: dict[str, str]) -> QuerySet[Any]:
@@ -290,9 +290,9 @@ _WITHIN = Filter("within", _("Within"), day_choices, ending_within, is_single=Tr
 _COLUMNS = {column.name: column for column in Members.columns}
 
 
-def _name_and_code(said: dict[str, str]) -> str:
+def _name_and_code(person: dict[str, str]) -> str:
     """Return a person's name and code. The code distinguishes people with the same name."""
-    return f"{said['name']} {add_brackets(said['code'])}" if said["code"] else said["name"]
+    return f"{person['name']} {add_brackets(person['code'])}" if person["code"] else person["name"]
 
 
 class CleanupMembers(Members):

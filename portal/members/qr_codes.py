@@ -59,11 +59,11 @@ def draw_qr(data: str, label: str) -> SafeString | None:
 
 def current_code(member: Member, priority: Priority) -> OneTimeCode:
     """Return the present one-time code. Raises NoOneTimeCode."""
-    told, requested_at = _request_code(member.member_id, priority)
-    left = told.expiration_in_seconds
+    issued, requested_at = _request_code(member.member_id, priority)
+    left = issued.expiration_in_seconds
     until = requested_at + timedelta(seconds=left if left is not None and left > 0 else 30)
     seconds = max(1, int((until - database_now()).total_seconds()))
-    drawn = draw_qr(told.one_time_qr_data, _("One-time code of %(name)s") % {"name": member})
+    drawn = draw_qr(issued.one_time_qr_data, _("One-time code of %(name)s") % {"name": member})
     if drawn is None:
         raise NoOneTimeCode(_("The service's code is too long for a QR code."))
     return OneTimeCode(drawn, until, seconds, left is not None)
@@ -87,10 +87,10 @@ def _request_code(member_id: str, priority: Priority) -> tuple[OneTimeQrIssued, 
             raise NoOneTimeCode(left % {"time": f"{local(exhausted.retry_at):%H:%M}"}, is_temporary=True) from None
         raise NoOneTimeCode(_("Few API calls left this hour."), is_temporary=True) from None
     except errors.Rejected as refusal:
-        said = [_("The service gave no code."), f"({refusal.code or refusal.status})"]
+        lines = [_("The service gave no code."), f"({refusal.code or refusal.status})"]
         if refusal.detail:
-            said.insert(1, _("Response from the service: “%(words)s”") % {"words": refusal.detail})
-        raise NoOneTimeCode(" ".join(said)) from None
+            lines.insert(1, _("Response from the service: “%(words)s”") % {"words": refusal.detail})
+        raise NoOneTimeCode(" ".join(lines)) from None
     except errors.ServiceError as error:
         trouble = [failure_reasons.describe_error(error), _("No code is shown instead of an old one.")]
         raise NoOneTimeCode(" ".join(trouble), is_temporary=True) from None
@@ -105,7 +105,7 @@ def renewal_permit(request: TenantRequest, member: Member) -> str:
 def may_renew(request: TenantRequest, member: Member) -> bool:
     """Check whether the page may still renew the code automatically."""
     try:
-        told = signing.loads(request.POST.get("permit", ""), salt=_SALT, max_age=RENEW_SECONDS)
+        permit = signing.loads(request.POST.get("permit", ""), salt=_SALT, max_age=RENEW_SECONDS)
     except signing.BadSignature:
         return False
-    return bool(told == [request.tenant.pk, request.user.pk, member.member_id])
+    return bool(permit == [request.tenant.pk, request.user.pk, member.member_id])

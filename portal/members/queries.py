@@ -80,13 +80,17 @@ def intents_about(member: Member) -> list[Intent]:
     )
 
 
-def staff_changes(access: Access, member: Member, asked: list[Intent]) -> list[RecordedChange]:
+def staff_changes(access: Access, member: Member, intents: list[Intent]) -> list[RecordedChange]:
     """Return what staff did to this member, the newest first: changes, and secrets that were viewed.
 
     Outcomes are shown with the intents.
     """
-    mine = Q(target=target_of("member", member.member_id)) | Q(intent_id__in=[str(intent.pk) for intent in asked])
-    rows = AuditEntry.objects.filter(mine, action__in=_ACTS).select_related("support_session").order_by("-at", "-pk")
+    condition = Q(target=target_of("member", member.member_id)) | Q(
+        intent_id__in=[str(intent.pk) for intent in intents]
+    )
+    rows = (
+        AuditEntry.objects.filter(condition, action__in=_ACTS).select_related("support_session").order_by("-at", "-pk")
+    )
     entries = [(entry, changed_fields(entry)) for entry in rows[:_MAX_ENTRIES]]
     groups = {member.membergroup_id: member.membergroup_name}
     named = {
@@ -235,9 +239,9 @@ def member_facts(request: TenantRequest, member: Member) -> dict[str, Any]:
 
 def page_context(request: TenantRequest, member: Member) -> dict[str, Any]:
     """Return the whole page's context: the member, recent requests, and changes by staff."""
-    shown = member_facts(request, member)
-    asked = shown["about"][:5]
-    return shown | {"intents": asked, "changes": staff_changes(request.access, member, asked)}
+    context = member_facts(request, member)
+    intents = context["about"][:5]
+    return context | {"intents": intents, "changes": staff_changes(request.access, member, intents)}
 
 
 def back_to_member(request: TenantRequest) -> dict[str, Any]:

@@ -82,13 +82,13 @@ def reconcile_created(intent: Intent) -> Finding:
     at = schedule.request_reading_since(intent.tenant, MirrorKind.MEMBERS, since)
     if at is None:
         return Finding(None, intent.result.get("evidence") or {}, retry_at=max(since, database_now()) + _RECHECK_AFTER)
-    seen, told = queries.find_candidates(body, known), {"read": write_moment(at)}
-    if len(seen.with_code_or_card) == 1 and queries.has_sent_values(seen.with_code_or_card[0], body):
-        return Finding(True, {**told, "member_id": seen.with_code_or_card[0].member_id})
-    if seen.with_code_or_card or seen.with_same_name:
-        alike = [member.member_id for member in (*seen.with_code_or_card, *seen.with_same_name)]
-        return Finding(None, {**told, "may be": ", ".join(alike[:10])})
-    return handlers.judge_absence(intent, at, told)
+    candidates, evidence = queries.find_candidates(body, known), {"read": write_moment(at)}
+    if len(candidates.with_code_or_card) == 1 and queries.has_sent_values(candidates.with_code_or_card[0], body):
+        return Finding(True, {**evidence, "member_id": candidates.with_code_or_card[0].member_id})
+    if candidates.with_code_or_card or candidates.with_same_name:
+        alike = [member.member_id for member in (*candidates.with_code_or_card, *candidates.with_same_name)]
+        return Finding(None, {**evidence, "may be": ", ".join(alike[:10])})
+    return handlers.judge_absence(intent, at, evidence)
 
 
 def _reread_member(
@@ -106,24 +106,24 @@ def _reread_member(
         )
     except NotFound:
         return Finding(absent, {"read": write_moment(at), "member": "not there"})
-    as_asked, seen = judge(member)
-    told = {"read": write_moment(at), **seen}
-    return Finding(True, told) if as_asked else handlers.judge_absence(intent, at, told, **missing)
+    is_as_requested, details = judge(member)
+    evidence = {"read": write_moment(at), **details}
+    return Finding(True, evidence) if is_as_requested else handlers.judge_absence(intent, at, evidence, **missing)
 
 
 def reconcile_updated(intent: Intent) -> Finding:
     """Compare all fields that were sent with the service."""
 
     def judge(member: Member) -> tuple[bool, dict[str, str]]:
-        told = member.model_dump(mode="python")
-        differs = sorted(name for name, wanted in intent.body.items() if not _agrees(name, wanted, told.get(name)))
+        values = member.model_dump(mode="python")
+        differs = sorted(name for name, value in intent.body.items() if not _agrees(name, value, values.get(name)))
         return not differs, {"differs": ", ".join(differs)} if differs else {}
 
     return _reread_member(intent, judge, absent=False)
 
 
-def _agrees(name: str, wanted: Any, told: Any) -> bool:
-    return is_as_sent(name, wanted, told) if name in RIGHTS_NAMES else MEMBER.is_same(name, wanted, told)
+def _agrees(name: str, requested: Any, current: Any) -> bool:
+    return is_as_sent(name, requested, current) if name in RIGHTS_NAMES else MEMBER.is_same(name, requested, current)
 
 
 def reconcile_deleted(intent: Intent) -> Finding:
@@ -163,12 +163,12 @@ def reconcile_keys(intent: Intent) -> Finding:
     since = (intent.sent_at or intent.created_at) - request_matching.EARLIER
     query = {"since": write_moment(since), "until": write_moment(at + timedelta(seconds=60)), "limit": 1000}
     with client(current_connection(), Priority.DOORS) as service:
-        told = service.call("list_histories", query=query).data
-    said = [RecordContent.from_service(each) for each in told.get("histories", ()) if isinstance(each, dict)]
-    ours = [each for each in said if request_matching.is_named_by(each, intent)]
+        data = service.call("list_histories", query=query).data
+    records = [RecordContent.from_service(each) for each in data.get("histories", ()) if isinstance(each, dict)]
+    matching = [each for each in records if request_matching.is_named_by(each, intent)]
     others = Intent.objects.filter(target=intent.target, operation=intent.operation, sent_at__gte=since)
-    proven = bool(ours) and not others.exclude(pk=intent.pk).exists()
-    return Finding(proven or None, {"read": write_moment(at), "logs": len(ours)})
+    proven = bool(matching) and not others.exclude(pk=intent.pk).exists()
+    return Finding(proven or None, {"read": write_moment(at), "logs": len(matching)})
 
 
 def face_effect(intent: Intent) -> OutcomeText:
@@ -223,14 +223,14 @@ def keys_effect(intent: Intent) -> OutcomeText:
 
 def _keys_sent(intent: Intent, body: dict[str, Any]) -> OutcomeText:
     units = {each["device_id"]: each["unit_no_list"] for each in body.get("targets_list", ())}
-    known, sent, told = temporary_keys.box_names(units), intent.result.get("sent_device_id_list"), []
+    known, sent, sentences = temporary_keys.box_names(units), intent.result.get("sent_device_id_list"), []
     reached = {box: numbers for box, numbers in units.items() if not isinstance(sent, list) or box in sent}
     if reached:
-        said = {"keys": temporary_keys.keys_text(reached, known), "time": temporary_keys.duration_text(body["timer"])}
-        told.append(_("%(keys)s, for %(time)s.") % said)
+        facts = {"keys": temporary_keys.keys_text(reached, known), "time": temporary_keys.duration_text(body["timer"])}
+        sentences.append(_("%(keys)s, for %(time)s.") % facts)
     if missed := [known.get(box, box) for box in units if box not in reached]:
-        told.append(_("Could not be reached, unchanged: %(boxes)s.") % {"boxes": ", ".join(missed)})
-    return OutcomeText(" ".join(told))
+        sentences.append(_("Could not be reached, unchanged: %(boxes)s.") % {"boxes": ", ".join(missed)})
+    return OutcomeText(" ".join(sentences))
 
 
 nav.register(

@@ -71,12 +71,12 @@ def review(request: TenantRequest, which: str = CleanupList.ENDING) -> HttpRespo
         raise Http404
     visible = lists.review_lists_for(request.access)
     if request.htmx and request.htmx.target == "leaver-tabs":
-        told = {
+        tab_context = {
             "tabs": lists.review_tabs(
                 which, visible, lists.count_members_to_review(request.tenant, visible, freshness_for(request))
             )
         }
-        return render(request, "members/leaver_tabs.html", told)
+        return render(request, "members/leaver_tabs.html", tab_context)
     table = CleanupMembers(request, CleanupList(which))
     if table.requested_file:
         return table.export(table.requested_file)
@@ -125,15 +125,15 @@ def reading(request: TenantRequest, member_id: str) -> HttpResponse:
     """Read the member from the service, within the API budget, and show the page (for htmx only its facts)."""
     member, trouble = get_member(member_id, include_gone=True), ""
     try:
-        told = read_member_for_page(member_id)
-        faces.save_portrait_address(request.tenant, member_id, told.profile_image_url)
+        answer = read_member_for_page(member_id)
+        faces.save_portrait_address(request.tenant, member_id, answer.profile_image_url)
     except ReadFailed as why:
         trouble = str(why)
     member.refresh_from_db()
-    shown = {"trouble": trouble, "read": not trouble}
+    result = {"trouble": trouble, "read": not trouble}
     if request.htmx:
-        return render(request, "members/facts.html", queries.member_facts(request, member) | shown)
-    return render(request, "members/page.html", queries.page_context(request, member) | shown)
+        return render(request, "members/facts.html", queries.member_facts(request, member) | result)
+    return render(request, "members/page.html", queries.page_context(request, member) | result)
 
 
 @tenant_view(Permission.MEMBERS_EDIT, methods=["GET", "POST"])
@@ -208,21 +208,21 @@ def reveal(request: TenantRequest, member_id: str, what: str) -> HttpResponse:
     # QR data is also drawn as a QR code, if it fits into one.
     drawn = qr_codes.draw_qr(value, str(member)) if what == "qr" and value else None
     if request.htmx:
-        told = {"member": member, "what": what, "value": value, "drawn": drawn}
-        return render(request, "members/secret.html", told)
-    shown = {what: value, f"{what}_drawn": drawn}
-    return render(request, "members/page.html", queries.page_context(request, member) | {"shown": shown})
+        context = {"member": member, "what": what, "value": value, "drawn": drawn}
+        return render(request, "members/secret.html", context)
+    revealed = {what: value, f"{what}_drawn": drawn}
+    return render(request, "members/page.html", queries.page_context(request, member) | {"shown": revealed})
 
 
 @tenant_view(Permission.SECRETS_REVEAL, methods=["POST"])
 def one_time(request: TenantRequest, member_id: str) -> HttpResponse:
     """Show the present one-time code. This is recorded in the audit log."""
     member = get_member(member_id)
-    told = _current_code(member, Priority.PEOPLE)
-    if "code" in told:
+    context = _current_code(member, Priority.PEOPLE)
+    if "code" in context:
         actions.reveal(member=member, what="one_time", by=Requester.from_request(request))
-        told["permit"] = qr_codes.renewal_permit(request, member)
-    return _render_code(request, member, told)
+        context["permit"] = qr_codes.renewal_permit(request, member)
+    return _render_code(request, member, context)
 
 
 @tenant_view(Permission.SECRETS_REVEAL, methods=["POST"], proof=Proof.NONE)
@@ -234,10 +234,10 @@ def one_time_next(request: TenantRequest, member_id: str) -> HttpResponse:
     member = get_member(member_id)
     if not qr_codes.may_renew(request, member):
         return _render_code(request, member, {"pause": _("Shown for ten minutes.")})
-    told = _current_code(member, Priority.JOBS)
-    if "code" in told:
-        told["permit"] = request.POST["permit"]
-    return _render_code(request, member, told)
+    context = _current_code(member, Priority.JOBS)
+    if "code" in context:
+        context["permit"] = request.POST["permit"]
+    return _render_code(request, member, context)
 
 
 def _current_code(member: Member, priority: Priority) -> dict[str, object]:
@@ -247,12 +247,12 @@ def _current_code(member: Member, priority: Priority) -> dict[str, object]:
         return {"pause" if reason.is_temporary else "trouble": str(reason)}
 
 
-def _render_code(request: TenantRequest, member: Member, told: dict[str, object]) -> HttpResponse:
+def _render_code(request: TenantRequest, member: Member, context: dict[str, object]) -> HttpResponse:
     """Render a fragment for htmx, else the member's page with it."""
-    told = {"member": member, "may_reveal": True, "asked": True, **told}
+    context = {"member": member, "may_reveal": True, "is_requested": True, **context}
     if request.htmx:
-        return render(request, "members/one_time.html", told)
-    return render(request, "members/page.html", queries.page_context(request, member) | {"one_time": told})
+        return render(request, "members/one_time.html", context)
+    return render(request, "members/page.html", queries.page_context(request, member) | {"one_time": context})
 
 
 @tenant_view(Permission.DOORS_OPERATE, methods=["GET", "POST"])

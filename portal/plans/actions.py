@@ -122,11 +122,11 @@ def _picture_values(picture: CheckedPicture) -> dict[str, Any]:
     return {"content": picture.content, "mark": mark_of(picture.content), **size}
 
 
-def _audit(plan: FloorPlan, by: Requester, action: str, **told: Any) -> None:
+def _audit(plan: FloorPlan, by: Requester, action: str, **changes: Any) -> None:
     audit.record(
         **by.audit_author,
         action=action,
         target=f"plan:{plan.pk}",
         summary=coded_sentence(action, name=plan.name),
-        **told,
+        **changes,
     )

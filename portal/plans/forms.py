@@ -194,10 +194,10 @@ class PlacementRows:
         ]
 
 
-def _parse_previous(told: str, otherwise: dict[str, tuple[int, int]]) -> dict[str, tuple[int, int]]:
+def _parse_previous(posted: str, otherwise: dict[str, tuple[int, int]]) -> dict[str, tuple[int, int]]:
     """Return the positions at the time when the form was opened; `otherwise` if the input is invalid."""
     try:
-        return {str(key): (int(x), int(y)) for key, (x, y) in read_json(told.encode(errors="replace")).items()}
+        return {str(key): (int(x), int(y)) for key, (x, y) in read_json(posted.encode(errors="replace")).items()}
     except (ValueError, TypeError, AttributeError):
         return otherwise
 

@@ -20,10 +20,10 @@ def request_report(
     *, kind: str, choices: Mapping[str, str], since: datetime, until: datetime, nonce: uuid.UUID, by: Requester
 ) -> Report:
     """Request a report; a worker creates it. The same form returns the same report."""
-    told = {"kind": kind, "choices": dict(choices), "since": since, "until": until, "by": by.user}
-    told |= {"language": get_language() or "en", "due_at": database_now()}
+    values = {"kind": kind, "choices": dict(choices), "since": since, "until": until, "by": by.user}
+    values |= {"language": get_language() or "en", "due_at": database_now()}
     with transaction.atomic():
-        report, is_new = Report.objects.get_or_create(nonce=nonce, defaults=told)
+        report, is_new = Report.objects.get_or_create(nonce=nonce, defaults=values)
         if is_new:
             after = {"period": content.period_text(since, until)}
             _record(by, report, coded_sentence("report.asked", kind=title_of(kind)), after=after)
@@ -40,10 +40,10 @@ def create_schedule(
     Its first report is about the period that ends next.
     """
     now = database_now()
-    told = {"kind": kind, "choices": dict(choices), "every": every, "hour": hour, "recipients": list(recipients)}
-    told |= {"language": language, "by": by.user, "next_at": report_worker.next_run(every, hour, now)}
+    values = {"kind": kind, "choices": dict(choices), "every": every, "hour": hour, "recipients": list(recipients)}
+    values |= {"language": language, "by": by.user, "next_at": report_worker.next_run(every, hour, now)}
     with transaction.atomic():
-        schedule, is_new = Schedule.objects.get_or_create(nonce=nonce, defaults=told)
+        schedule, is_new = Schedule.objects.get_or_create(nonce=nonce, defaults=values)
         if is_new:
             after = {"recipients": list(recipients), "every": str(every)}
             _record(by, schedule, coded_sentence("report.scheduled", kind=title_of(kind)), after=after)
@@ -92,6 +92,6 @@ def title_of(kind: str) -> Sentence:
     return coded_sentence(f"report_kind.{kind}")
 
 
-def _record(by: Requester, on: Report | Schedule, summary: Sentence, **told: Any) -> None:
+def _record(by: Requester, on: Report | Schedule, summary: Sentence, **changes: Any) -> None:
     target = f"{'report' if isinstance(on, Report) else 'report_schedule'}:{on.pk}"
-    audit.record(**by.audit_author, action=summary.code, target=target, summary=summary, **told)
+    audit.record(**by.audit_author, action=summary.code, target=target, summary=summary, **changes)

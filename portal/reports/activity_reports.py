@@ -134,8 +134,8 @@ def _key_cells(key: Key, words: States) -> Sequence[CellValue]:
     state, since = KeyState(key.state), key.since_seen()[0]
     with_whom = (key.holder_name or key.holder_id) if state == KeyState.OUT else ""
     named = key.unit_name or key.unit_no
-    said = overdue_keys.state_of(key, words).word
-    return [str(key.key_box), named, said, moment_text(since), with_whom, moment_text(key.known_at)]
+    status = overdue_keys.state_of(key, words).word
+    return [str(key.key_box), named, status, moment_text(since), with_whom, moment_text(key.known_at)]
 
 
 # Guests
@@ -213,9 +213,9 @@ def alerts(report: Report) -> ReportContent:
     doubt = unmonitored_text(report.since, report.until)
     is_partial = bool(doubt) or not is_complete(report.since, report.until)
     by_kind: dict[str, list[Alert]] = defaultdict(list)
-    said = AlertTexts(None, {})
+    texts = AlertTexts(None, {})
     for row in rows:
-        by_kind[said.title(row)].append(row)
+        by_kind[texts.title(row)].append(row)
     kinds = [pgettext("alert", "Kind"), _("Alerts"), _("Taken"), _("Time to take, median"), _("Longest"), _("Open")]
     each = [_("Began"), pgettext("alert", "Kind"), _("Door"), _("Taken by"), _("After"), _("Closed by"), _("Ended")]
     return ReportContent(
@@ -223,7 +223,7 @@ def alerts(report: Report) -> ReportContent:
         about="",
         period=period_text(report.since, report.until),
         sheets=[ReportTable(_("By kind"), kinds), ReportTable(_("All alerts"), each)],
-        lines=_alerts(by_kind, rows, said),
+        lines=_alerts(by_kind, rows, texts),
         figures=[
             figure_of(_("Alerts"), len(rows), is_at_least=is_partial),
             figure_of(_("Taken"), len(taken)),
@@ -234,7 +234,7 @@ def alerts(report: Report) -> ReportContent:
     )
 
 
-def _alerts(by_kind: dict[str, list[Alert]], rows: list[Alert], said: AlertTexts) -> Iterator[TableLine]:
+def _alerts(by_kind: dict[str, list[Alert]], rows: list[Alert], texts: AlertTexts) -> Iterator[TableLine]:
     for title, some in sorted(by_kind.items(), key=lambda each: (-len(each[1]), each[0])):
         waits = [(row.taken_at - row.began_at).total_seconds() for row in some if row.taken_at]
         times = [_duration_text(median(waits)), _duration_text(max(waits))] if waits else ["", ""]
@@ -242,7 +242,7 @@ def _alerts(by_kind: dict[str, list[Alert]], rows: list[Alert], said: AlertTexts
     for row in rows:
         taken = row.taken_at - row.began_at if row.taken_at else None
         who = [str(row.taken_by or ""), _duration_text(taken), str(row.closed_by or "")]
-        yield 1, [moment_text(row.began_at), said.title(row), said.place(row), *who, moment_text(row.ended_at)]
+        yield 1, [moment_text(row.began_at), texts.title(row), texts.place(row), *who, moment_text(row.ended_at)]
 
 
 # Staff
@@ -253,7 +253,7 @@ def staff(report: Report) -> ReportContent:
     rows = acts().filter(act_at__gte=report.since, act_at__lt=report.until, by__isnull=False).order_by()
     by = rows.values_list("by__name", "by__email", "action")
     found = by.annotate(n=Count("pk"), support=Count("support_session"), last=Max("at"))
-    told = sorted(found, key=lambda row: (row[0] or row[1], -row[3], row[2]))
+    sorted_rows = sorted(found, key=lambda row: (row[0] or row[1], -row[3], row[2]))
     columns = [
         pgettext("person", "Name"),
         _("E-mail"),
@@ -271,13 +271,13 @@ def staff(report: Report) -> ReportContent:
             0,
             [
                 [name or email, email, _action_text(action), n, support, moment_text(last)]
-                for name, email, action, n, support, last in told
+                for name, email, action, n, support, last in sorted_rows
             ],
         ),
         figures=[
-            figure_of(pgettext("report", "People"), len({row[1] for row in told})),
-            figure_of(_("Actions"), sum(row[3] for row in told)),
-            figure_of(_("In support sessions"), sum(row[4] for row in told)),
+            figure_of(pgettext("report", "People"), len({row[1] for row in sorted_rows})),
+            figure_of(_("Actions"), sum(row[3] for row in sorted_rows)),
+            figure_of(_("In support sessions"), sum(row[4] for row in sorted_rows)),
         ],
         complete=[_("Audit log of this portal, support staff included."), *before_portal_text(report.since)],
         is_partial=bool(before_portal_text(report.since)),
@@ -290,8 +290,8 @@ def _action_text(action: str) -> str:
         return str(TITLES[action])
     if action not in sentences.TEXTS:
         return action
-    said = str(sentences.TEXTS[action] % defaultdict(lambda: _PLACEHOLDER)).replace(str(_PLACEHOLDER), "…")
-    return re.split(r"[:：]\s*…", said)[0]
+    text = str(sentences.TEXTS[action] % defaultdict(lambda: _PLACEHOLDER)).replace(str(_PLACEHOLDER), "…")
+    return re.split(r"[:：]\s*…", text)[0]
 
 
 # The week
@@ -324,18 +324,18 @@ class _DailyNumbers:
         day, end = local(self.since).date(), local(self.until - _SMALLEST_STEP).date()
         while day <= end:
             since, until = period_of_days(day, day)
-            whole = is_covered(known, max(since, self.since), min(until, self.until))
-            of_log = [each if whole else _at_least_or(each, _("not loaded")) for each in log.get(day, (0, 0))]
-            came = number_of(guests[day], is_at_least=not whole)  # arrivals are also set by the log
+            is_whole_day = is_covered(known, max(since, self.since), min(until, self.until))
+            of_log = [each if is_whole_day else _at_least_or(each, _("not loaded")) for each in log.get(day, (0, 0))]
+            came = number_of(guests[day], is_at_least=not is_whole_day)  # arrivals are also set by the log
             own = [
-                told if since >= begun else _at_least_or(each, _("not recorded"))
-                for told, each in ((came, guests[day]), (staff[day], staff[day]))
+                number if since >= begun else _at_least_or(each, _("not recorded"))
+                for number, each in ((came, guests[day]), (staff[day], staff[day]))
             ]
             if watched is None or watched >= until:
-                seen: CellValue = _at_least_or(alerts[day], _("not monitored"))
+                alert_count: CellValue = _at_least_or(alerts[day], _("not monitored"))
             else:
-                seen = number_of(alerts[day], is_at_least=not whole or watched > since)
-            found.append([day.isoformat(), *of_log, own[0], seen, own[1]])
+                alert_count = number_of(alerts[day], is_at_least=not is_whole_day or watched > since)
+            found.append([day.isoformat(), *of_log, own[0], alert_count, own[1]])
             day += timedelta(days=1)
         return found
 
@@ -347,8 +347,8 @@ class _DailyNumbers:
         return any(not isinstance(row[column], int) for row in self.rows)
 
     def _count(self, rows: Any, name: str) -> Counter[Any]:
-        wanted = {f"{name}__gte": self.since, f"{name}__lt": self.until}
-        found = rows.filter(**wanted).annotate(day=TruncDate(name, tzinfo=TOKYO)).order_by()
+        period = {f"{name}__gte": self.since, f"{name}__lt": self.until}
+        found = rows.filter(**period).annotate(day=TruncDate(name, tzinfo=TOKYO)).order_by()
         return Counter(dict(found.values_list("day").annotate(n=Count("pk"))))
 
 
@@ -386,6 +386,6 @@ def _figure_with_comparison(label: str, column: int, now: _DailyNumbers, before:
     """Return the sum of a column, compared with the period before if that is known."""
     sums = [days.sum_of(column) for days in (now, before)]
     doubts = [days.is_doubtful(column) for days in (now, before)]
-    told = [number_text(n, is_at_least=doubt) for n, doubt in zip(sums, doubts, strict=True)]
-    is_told = sums[1] or not doubts[1]
-    return ReportFigure(label, told[0], _("Time before: %(n)s") % {"n": told[1]} if is_told else "")
+    texts = [number_text(n, is_at_least=doubt) for n, doubt in zip(sums, doubts, strict=True)]
+    is_comparable = sums[1] or not doubts[1]
+    return ReportFigure(label, texts[0], _("Time before: %(n)s") % {"n": texts[1]} if is_comparable else "")

@@ -107,8 +107,8 @@ class ReportContent:
 
     @property
     def head(self) -> ReportHead:
-        told = (tuple(self.figures), tuple(self.sheets), tuple(self.complete), self.is_partial)
-        return ReportHead(self.title, self.about, self.period, *told)
+        parts = (tuple(self.figures), tuple(self.sheets), tuple(self.complete), self.is_partial)
+        return ReportHead(self.title, self.about, self.period, *parts)
 
 
 def cell_text(cell: CellValue) -> str:
@@ -176,17 +176,17 @@ def completeness(report: Report) -> list[str]:
 
 def _late_records(report: Report, through: datetime) -> list[str]:
     """Return which records of a report's period may still arrive, although the log is loaded."""
-    said = []
+    texts = []
     if number := _notified(report.since, report.until).count():
         words = ngettext(
             "%(n)s record is known from a notification only and not counted yet.",
             "%(n)s records are known from notifications only and not counted yet.",
             number,
         )
-        said.append(words % {"n": number_format(number, force_grouping=True)})
+        texts.append(words % {"n": number_format(number, force_grouping=True)})
     if report.until > through - LATE_PERIOD:
-        said.append(_("Devices that were offline may still report records of this period."))
-    return said
+        texts.append(_("Devices that were offline may still report records of this period."))
+    return texts
 
 
 def _notified(since: datetime, until: datetime) -> QuerySet[History]:
@@ -220,10 +220,10 @@ def number_of(n: int, *, is_at_least: bool = False, is_at_most: bool = False) ->
 
 def number_text(n: int, *, is_at_least: bool = False, is_at_most: bool = False) -> str:
     """Return a number as text; see `figure_of`."""
-    said = {"n": number_format(n, force_grouping=True)}
+    values = {"n": number_format(n, force_grouping=True)}
     if is_at_most:
-        return (_("at most %(n)s of those loaded") if is_at_least else _("at most %(n)s")) % said
-    return _("at least %(n)s") % said if is_at_least else said["n"]
+        return (_("at most %(n)s of those loaded") if is_at_least else _("at most %(n)s")) % values
+    return _("at least %(n)s") % values if is_at_least else values["n"]
 
 
 def query_log(statement: str, since: datetime, until: datetime, **more: Any) -> Sequence[Any]:
@@ -274,5 +274,5 @@ def monitored_since() -> datetime | None:
 def before_portal_text(since: datetime) -> list[str]:
     """Return a note since when the portal records guests and staff's actions; empty if before the period."""
     begun = current_tenant().created_at
-    said = _("Guests and staff’s actions recorded since %(at)s.") % {"at": moment_text(begun)}
-    return [said] if begun > since else []
+    text = _("Guests and staff’s actions recorded since %(at)s.") % {"at": moment_text(begun)}
+    return [text] if begun > since else []

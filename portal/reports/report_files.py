@@ -42,8 +42,8 @@ class _ReportPdf(Document):
     def header(self) -> None:
         self.set_text_color(self.GREY)
         self.set_font_size(_SIZE)
-        told = " · ".join(filter(None, [self._tenant, self._head.title, self._head.about, self._head.period]))
-        self.multi_cell(0, 4.5, told, new_x="LMARGIN", new_y="NEXT")
+        line = " · ".join(filter(None, [self._tenant, self._head.title, self._head.about, self._head.period]))
+        self.multi_cell(0, 4.5, line, new_x="LMARGIN", new_y="NEXT")
         self.multi_cell(0, 4.5, " · ".join(_shortened(self._head.complete)), new_x="LMARGIN", new_y="NEXT")
         self.ln(2)
         self.set_text_color(self.INK)
@@ -76,22 +76,22 @@ def draw_pdf(head: ReportHead, lines: Iterable[TableLine], *, tenant: str, made:
             _draw_bars(pdf, bars)
         _draw_table(pdf, sheet, rows)
         if left:
-            said = ngettext("%(n)s more line is in the workbook.", "%(n)s more lines are in the workbook.", left)
-            pdf.cell(0, 7, said % {"n": f"{left:,}"}, new_x="LMARGIN", new_y="NEXT")
+            text = ngettext("%(n)s more line is in the workbook.", "%(n)s more lines are in the workbook.", left)
+            pdf.cell(0, 7, text % {"n": f"{left:,}"}, new_x="LMARGIN", new_y="NEXT")
     return bytes(pdf.output())
 
 
 def _shortened(sentences: Sequence[str]) -> list[str]:
     """Return the completeness in two lines at most. What does not fit is counted; the first page has all of it."""
-    told: list[str] = []
+    lines: list[str] = []
     length = 0
     for sentence in sentences:
         length += _text_width(sentence)
-        if told and length > _MAX_BRIEF:
-            more = len(sentences) - len(told)
-            return [*told, _("%(n)s more: page 1.") % {"n": more}]
-        told.append(sentence)
-    return told
+        if lines and length > _MAX_BRIEF:
+            more = len(sentences) - len(lines)
+            return [*lines, _("%(n)s more: page 1.") % {"n": more}]
+        lines.append(sentence)
+    return lines
 
 
 def _draw_first_page(pdf: _ReportPdf, head: ReportHead) -> None:
@@ -179,8 +179,8 @@ def write_workbook(head: ReportHead, lines: Iterable[TableLine], *, tenant: str,
     """Return the workbook as a file. It is written line by line."""
     book = Workbook(write_only=True)
     about = book.create_sheet(_("About"))
-    for told in _about_rows(head, tenant, made):
-        about.append([text_cell(about, text) for text in told])
+    for row in _about_rows(head, tenant, made):
+        about.append([text_cell(about, text) for text in row])
     begun = [_add_sheet(book, table.title, table) for table in head.sheets]
     counts = [0] * len(begun)
     for number, cells in lines:

@@ -87,20 +87,20 @@ def _write_files(report: Report) -> dict[str, Any]:
         for number, cells in content.lines:
             lines.write(json.dumps([number, cells], ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
     head = content.head
-    told = {"tenant": report.tenant.name, "made": _("Made %(at)s") % {"at": moment_text(database_now())}}
+    heading = {"tenant": report.tenant.name, "made": _("Made %(at)s") % {"at": moment_text(database_now())}}
     with store.FileWriter("application/json") as file:
-        shown = report_files.lines_by_table(_read_lines(lines.row), len(head.sheets), MAX_PAGE_LINES)
-        file.write(json.dumps(shown, ensure_ascii=False).encode())
+        page_lines = report_files.lines_by_table(_read_lines(lines.row), len(head.sheets), MAX_PAGE_LINES)
+        file.write(json.dumps(page_lines, ensure_ascii=False).encode())
     with store.FileWriter("application/pdf") as pdf:
-        pdf.write(report_files.draw_pdf(head, _read_lines(lines.row), **told))
+        pdf.write(report_files.draw_pdf(head, _read_lines(lines.row), **heading))
     with (
         store.FileWriter(XLSX_TYPE) as book,
-        report_files.write_workbook(head, _read_lines(lines.row), **told) as plain,
+        report_files.write_workbook(head, _read_lines(lines.row), **heading) as plain,
     ):
         shutil.copyfileobj(plain, book, store.PIECE)
     store.schedule_deletion(StoredFile.objects.filter(pk=lines.row.pk))
-    kept = {"file": file.row, "pdf": pdf.row, "book": book.row}
-    return {**kept, "head": head.to_json(), "named_since": content.named_since}
+    files = {"file": file.row, "pdf": pdf.row, "book": book.row}
+    return {**files, "head": head.to_json(), "named_since": content.named_since}
 
 
 def _read_lines(file: StoredFile) -> Iterator[TableLine]:
@@ -190,14 +190,14 @@ def request_scheduled_report(schedule: Schedule, at: datetime) -> Report:
     """Return the report of the period before this moment; request it if it does not exist."""
     every = Every(schedule.every)
     since, until = last_period(every, at)
-    told = {
+    values = {
         "kind": schedule.kind, "choices": schedule.choices, "language": schedule.language, "until": until,
         "by": schedule.by, "recipients": schedule.recipients, "due_at": database_now(),
     }  # fmt: skip
     last = Report.objects.filter(schedule=schedule).order_by("-since").first()
     if last is not None:
-        told["missed"] = max(count_between(every, last.since, since) - 1, 0)
-    report, is_new = Report.objects.get_or_create(schedule=schedule, since=since, defaults=told)
+        values["missed"] = max(count_between(every, last.since, since) - 1, 0)
+    report, is_new = Report.objects.get_or_create(schedule=schedule, since=since, defaults=values)
     if is_new:
         wake_for_report(report)
     return report
@@ -277,9 +277,9 @@ def delete_old_reports(tenant: Tenant) -> int:
         outbox.delete_messages(pks, REPORT.name)
         rows.filter(pk__in=pks).delete()
         store.schedule_deletion(StoredFile.objects.filter(pk__in=files))
-        said = coded_sentence("report.deleted", n=len(pks))
+        summary = coded_sentence("report.deleted", n=len(pks))
         audit.record(
-            tenant=tenant, by=None, by_label=audit.PORTAL_ACTOR, action=said.code, target="report", summary=said,
+            tenant=tenant, by=None, by_label=audit.PORTAL_ACTOR, action=summary.code, target="report", summary=summary,
             after={"older_than_days": RETENTION_DAYS},
         )  # fmt: skip
     return len(pks)

@@ -62,13 +62,13 @@ def new(request: TenantRequest, kind: str) -> HttpResponse:
     form = RequestForm(request.POST or None, kind=chosen)
     if request.method == "POST" and form.is_valid():
         since, until = form.period
-        told = {
+        values = {
             "since": since,
             "until": until,
             "nonce": form.cleaned_data["nonce"],
             "by": Requester.from_request(request),
         }
-        report = actions.request_report(kind=chosen.name, choices=form.choices, **told)
+        report = actions.request_report(kind=chosen.name, choices=form.choices, **values)
         return redirect("reports:page", request.tenant.slug, report.pk)
     if not form.is_bound and is_row_number(before := request.GET.get("as", "")):
         form = RequestForm.for_report(report_or_404(request, int(before)), chosen)
@@ -80,8 +80,8 @@ def schedule(request: TenantRequest, kind: str) -> HttpResponse:
     chosen = kind_or_404(request, kind)
     form = ScheduleForm(request.POST or None, kind=chosen)
     if request.method == "POST" and form.is_valid():
-        told = {"every": Every(form.cleaned_data["every"]), "nonce": form.cleaned_data["nonce"], **form.delivery}
-        actions.create_schedule(kind=chosen.name, choices=form.choices, by=Requester.from_request(request), **told)
+        values = {"every": Every(form.cleaned_data["every"]), "nonce": form.cleaned_data["nonce"], **form.delivery}
+        actions.create_schedule(kind=chosen.name, choices=form.choices, by=Requester.from_request(request), **values)
         return redirect("reports:index", request.tenant.slug)
     return _form(request, form, chosen, _("Set up schedule"))
 
@@ -181,7 +181,7 @@ def download(request: TenantRequest, pk: int, form: str) -> HttpResponseBase:
     file = {"pdf": report.pdf, "xlsx": report.book}.get(form)
     if file is None:
         raise Http404
-    said = coded_sentence("report.downloaded", kind=actions.title_of(report.kind), form=form.upper())
+    summary = coded_sentence("report.downloaded", kind=actions.title_of(report.kind), form=form.upper())
     target, after = f"report:{report.pk}", {"form": form}
-    record = download_recorder(request, "report.downloaded", target=target, summary=said, after=after)
+    record = download_recorder(request, "report.downloaded", target=target, summary=summary, after=after)
     return store.download_response(request, file, f"report-{report.pk}.{form}", record=record)

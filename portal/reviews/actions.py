@@ -41,11 +41,11 @@ def start(
     """Start a review of these areas; a worker lists the rights. The same form returns the same review."""
     named = [{"id": area.area_id, "name": area.area_name} for area in areas]
     with transaction.atomic():
-        more = {"title": title, "areas": named, "rules": dict(rules), "due_on": due_on, "by": by.user}
-        review, is_new = Review.objects.get_or_create(nonce=nonce, defaults=more)
+        values = {"title": title, "areas": named, "rules": dict(rules), "due_on": due_on, "by": by.user}
+        review, is_new = Review.objects.get_or_create(nonce=nonce, defaults=values)
         if is_new:
-            told = {"areas": [each["name"] for each in named], "due_on": due_on.isoformat()}
-            record(by, review, "review.started", coded_sentence("review.started", title=title), **told)
+            details = {"areas": [each["name"] for each in named], "due_on": due_on.isoformat()}
+            record(by, review, "review.started", coded_sentence("review.started", title=title), **details)
             review_worker.wake(review)
             review_worker.wake_reminders(review)
     return review
@@ -84,8 +84,8 @@ def delegate(
         review = lock_review(review)
         if to not in assigning.reviewers():
             raise NotSubmitted(_("%(who)s may not decide in reviews. Nothing was delegated.") % {"who": to})
-        told = {"review": review, "by": by.user, "to": to, "note": note}
-        row, is_new = Delegation.objects.get_or_create(nonce=nonce.value, defaults=told)
+        values = {"review": review, "by": by.user, "to": to, "note": note}
+        row, is_new = Delegation.objects.get_or_create(nonce=nonce.value, defaults=values)
         if not is_new:
             return DelegationResult(row.items)
         pks = list(items.filter(review=review).exclude(reviewer=to).order_by("pk").values_list("pk", flat=True))
@@ -93,8 +93,8 @@ def delegate(
             row.items += _delegate_batch(review, pks[at : at + _BATCH_SIZE], row)
         row.save(update_fields=["items"])
         left = len(pks) - row.items
-        said = coded_sentence("review.delegated", title=review.title, n=row.items, who=str(to))
-        record(by, review, "review.delegated", said, items=row.items, left=left, to=str(to), note=note)
+        summary = coded_sentence("review.delegated", title=review.title, n=row.items, who=str(to))
+        record(by, review, "review.delegated", summary, items=row.items, left=left, to=str(to), note=note)
         review_worker.wake_reminders(review)
     return DelegationResult(row.items, left)
 
@@ -206,8 +206,8 @@ def prepare_withdrawals(*, review: Review, area: Area, everywhere: bool, by: Req
         decisions.stop_withdrawals(mine)
         mine.update(job=job, applied=Applied.SENT)
         decisions.update_open(mine)
-        said = coded_sentence("review.withdrawals", title=review.title, n=len(taken), area=area.area_name)
-        record(by, review, "review.withdrawals", said, items=len(taken), area=area.area_id, job=job.pk)
+        summary = coded_sentence("review.withdrawals", title=review.title, n=len(taken), area=area.area_name)
+        record(by, review, "review.withdrawals", summary, items=len(taken), area=area.area_id, job=job.pk)
         review_worker.wake(review)
     return job
 

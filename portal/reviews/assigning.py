@@ -112,14 +112,14 @@ def find_conflicts(review: Review, keys: Collection[RightKey]) -> dict[RightKey,
 def recheck_conflicts(review: Review, items: Sequence[Item]) -> None:
     """Look up again who may not decide about these items, and save it. Call it within a transaction."""
     found = find_conflicts(review, {(item.member_id, item.area_id) for item in items}) if items else {}
-    other = []
+    changed = []
     for item in items:
-        told = found[item.member_id, item.area_id]
-        if (item.granted, item.barred) != (told.granted, told.barred):
-            item.granted, item.barred = told.granted, told.barred
+        conflict = found[item.member_id, item.area_id]
+        if (item.granted, item.barred) != (conflict.granted, conflict.barred):
+            item.granted, item.barred = conflict.granted, conflict.barred
             item.is_barred = is_barred(item, item.reviewer_id)
-            other.append(item)
-    Item.objects.bulk_update(other, ["granted", "barred", "is_barred"], batch_size=500)
+            changed.append(item)
+    Item.objects.bulk_update(changed, ["granted", "barred", "is_barred"], batch_size=500)
 
 
 def decidable(review: Review, items: Sequence[Item], user: User) -> list[Item]:
@@ -190,11 +190,11 @@ def barred_manager_text(row: Any) -> str:
         return ""
     given, who = row.barred[str(row.reviewer_id)], row.reviewer
     if given:
-        told = {"who": who, "day": _day_text(given)}
-        said = _("%(who)s granted this access on %(day)s and may not decide. Assign another reviewer.") % told
+        values = {"who": who, "day": _day_text(given)}
+        text = _("%(who)s granted this access on %(day)s and may not decide. Assign another reviewer.") % values
     else:
-        said = _("This is the access of %(who)s, who may not decide. Assign another reviewer.") % {"who": who}
-    return f"{said} {_deciders_text(row.deciders)}"
+        text = _("This is the access of %(who)s, who may not decide. Assign another reviewer.") % {"who": who}
+    return f"{text} {_deciders_text(row.deciders)}"
 
 
 def _barred_text(given: str) -> str:

@@ -151,13 +151,13 @@ def _update_from_job(items: QuerySet[Item], job_id: int) -> None:
 
 def _update_item(item: Item, row: Row | None, now: str) -> None:
     """Update an item from its row. `now`: the present right of the member to the area."""
-    told: dict[str, Any] = {"applied": Applied.NOT_YET, "job": None}
+    values: dict[str, Any] = {"applied": Applied.NOT_YET, "job": None}
     if row is not None:
         is_elsewhere = row.retried_in_id not in (None, row.job_id) and row.state != RowState.SUCCEEDED
-        told = {"applied": Applied.SENT, "job": row.retried_in_id} if is_elsewhere else {"applied": applied_of(row)}
-    if told["applied"] != item.applied or "job" in told:
+        values = {"applied": Applied.SENT, "job": row.retried_in_id} if is_elsewhere else {"applied": applied_of(row)}
+    if values["applied"] != item.applied or "job" in values:
         same = Item.objects.filter(pk=item.pk)
-        same.update(**told)
+        same.update(**values)
         save_current_right(same, now)
 
 
@@ -266,11 +266,11 @@ def decide(*, item: Item, press: DecisionPress, by: Requester) -> DecisionResult
         if (refused := _refusal(row, press, now)) is not None:
             return refused
         _write([row], press.act, by, press.note, digest=now)
-        said = coded_sentence(
+        summary = coded_sentence(
             _AUDIT_CODES[press.act], name=row.name, area=review.area_names.get(row.area_id, row.area_id)
         )
-        told = {"member": row.member_id, "area": row.area_id, "right": now, "note": press.note}
-        record(by, review, _AUDIT_CODES[press.act], said, **told)
+        details = {"member": row.member_id, "area": row.area_id, "right": now, "note": press.note}
+        record(by, review, _AUDIT_CODES[press.act], summary, **details)
     return DecisionResult.SAVED
 
 
@@ -308,8 +308,8 @@ def decide_many(*, review: Review, items: QuerySet[Item], act: StepAction, by: R
             _write(same, act, by, "")
             saved, left = saved + len(same), left + len(batch) - len(waiting) + len(ready) - len(same)
         if saved:
-            said = coded_sentence(_AUDIT_CODES_MANY[act], title=review.title, n=saved)
-            record(by, review, _AUDIT_CODES_MANY[act], said, items=saved, left=left, barred=barred)
+            summary = coded_sentence(_AUDIT_CODES_MANY[act], title=review.title, n=saved)
+            record(by, review, _AUDIT_CODES_MANY[act], summary, items=saved, left=left, barred=barred)
     return ManyResult(saved, left, barred)
 
 

@@ -138,8 +138,8 @@ class GroupsForm(ConflictForm, forms.Form):
     @property
     def chosen(self) -> dict[str, User]:
         """Return the groups whose reviewer was changed in the form, by ID. Other people's changes are kept."""
-        asked = {group_id: self.cleaned_data[name] for name, (group_id, _count) in self.waiting.items()}
-        return {key: self.people[pk] for key, pk in asked.items() if pk and str(pk) != str(self.kept.get(key))}
+        selected = {group_id: self.cleaned_data[name] for name, (group_id, _count) in self.waiting.items()}
+        return {key: self.people[pk] for key, pk in selected.items() if pk and str(pk) != str(self.kept.get(key))}
 
 
 class EverywhereForm(forms.Form):

@@ -295,9 +295,9 @@ def right_cell(row: Any) -> SafeString:
     if row.right_status == RightStatus.CHANGED:
         change = format_html("<del>{}</del> → <ins>{}</ins>", row.then, row.now)
         return format_html('<span class="when">{}</span> {}', change, Chip("change", str(RightStatus.CHANGED.label)))
-    said = Chip("delete", str(RightStatus(row.right_status).label))
+    chip = Chip("delete", str(RightStatus(row.right_status).label))
     return format_html(
-        '<span class="when none">{}</span> {}', row.then, said if row.applied != Applied.WITHDRAWN else ""
+        '<span class="when none">{}</span> {}', row.then, chip if row.applied != Applied.WITHDRAWN else ""
     )
 
 

@@ -179,8 +179,8 @@ class ReviewProgress:
     @cached_property
     def version(self) -> str:
         """Return the version of the progress, for a page that is updated automatically."""
-        told = (self.review.state, self.review.listed_at, self.review.missing, self.total)
-        return live_updates.version_of(*told, self.reviewers, self.areas, [(job.pk, job.state) for job in self.jobs])
+        state = (self.review.state, self.review.listed_at, self.review.missing, self.total)
+        return live_updates.version_of(*state, self.reviewers, self.areas, [(job.pk, job.state) for job in self.jobs])
 
     @property
     def reviewer_ids(self) -> set[int]:

@@ -116,9 +116,9 @@ def _check_next_members(review: Review) -> bool:
 def _finish_round(review: Review) -> None:
     """Save that the pass has ended, and how many members' rights are not loaded."""
     everybody = Member.objects.filter(gone_at__isnull=True)
-    told = {"members": everybody.count(), "missing": everybody.filter(rights_read_at__isnull=True).count()}
+    counts = {"members": everybody.count(), "missing": everybody.filter(rights_read_at__isnull=True).count()}
     first = {} if review.listed_at else {"listed_at": ClockTime(), "log_from": load_coverage().known_from}
-    Review.objects.filter(pk=review.pk).update(looked_at=ClockTime(), **told, **first)
+    Review.objects.filter(pk=review.pk).update(looked_at=ClockTime(), **counts, **first)
     if not review.listed_at:
         wake_reminders(review)
 
@@ -171,9 +171,9 @@ def _create_items(review: Review, members: Sequence[Member], new: dict[RightKey,
     for key, digest in new.items():
         member, span = people[key[0]], since.get(key)
         use, day = used[key[0]].of_area(doors[key[1]])
-        told = found[key]
+        conflict = found[key]
         who = assigning.reviewer_of(
-            review.rules, member_id=key[0], area_id=key[1], group_id=member.membergroup_id, excluded=told.barred
+            review.rules, member_id=key[0], area_id=key[1], group_id=member.membergroup_id, excluded=conflict.barred
         )  # fmt: skip
         made.append(
             Item(
@@ -183,7 +183,7 @@ def _create_items(review: Review, members: Sequence[Member], new: dict[RightKey,
                 since_from=span.begin if span else None, since_at=span.end if span else None,
                 use=use, used_on=day, seen_on=local(member.last_seen_at).date() if member.last_seen_at else None,
                 reviewer_id=who if who in may else None, is_late=review.listed_at is not None,
-                granted=told.granted, barred=told.barred, is_barred=who in may and str(who) in told.barred,
+                granted=conflict.granted, barred=conflict.barred, is_barred=who in may and str(who) in conflict.barred,
             )
         )  # fmt: skip
     Item.objects.bulk_create(made, ignore_conflicts=True, batch_size=500)

@@ -61,22 +61,22 @@ def my_item(request: TenantRequest, review_id: int, item_id: int) -> HttpRespons
 def press(request: TenantRequest, review_id: int) -> HttpResponse:
     """Save one decision. JavaScript gets the new row; a plain form goes back to its page."""
     review = queries.own_review_or_404(request, review_id)
-    item_id, told = _read_press(request)
+    item_id, posted = _read_press(request)
     item = queries.item_or_404(review, item_id, request.user)
     came = None
     try:
-        _check_note(told)
-        came = decisions.decide(item=item, press=told, by=Requester.from_request(request))
-        said = _RESULT_TEXTS[came]() if came in _RESULT_TEXTS else ""
+        _check_note(posted)
+        came = decisions.decide(item=item, press=posted, by=Requester.from_request(request))
+        message = _RESULT_TEXTS[came]() if came in _RESULT_TEXTS else ""
     except NotSubmitted as why:
-        said = str(why)
+        message = str(why)
     if request.headers.get("Accept") == "application/json":
-        return _row_response(request, review, item, said, is_saved=came is DecisionResult.SAVED)
+        return _row_response(request, review, item, message, is_saved=came is DecisionResult.SAVED)
     back = _back(request, review)
-    if said and told.note:
-        return interrupted_requests.return_to_form(request, back, said)
-    if said:
-        messages.error(request, said)
+    if message and posted.note:
+        return interrupted_requests.return_to_form(request, back, message)
+    if message:
+        messages.error(request, message)
     return redirect(back)
 
 
@@ -95,14 +95,14 @@ _RESULT_TEXTS: dict[DecisionResult, Callable[[], str]] = {
 }
 
 
-def _row_response(request: TenantRequest, review: Review, item: Item, said: str, *, is_saved: bool) -> HttpResponse:
+def _row_response(request: TenantRequest, review: Review, item: Item, message: str, *, is_saved: bool) -> HttpResponse:
     """Return the updated row and the person's progress."""
     items = _mine(request, review)
     table = MyItems(request, items.filter(pk=item.pk), review=review, query=QueryDict())
     tally = queries.count_items(items)
-    told = {"row": str(table.rows_html), "saved": is_saved, "said": said, "name": item.name}
-    told |= {"waiting": tally.open, "done": tally.done}
-    return JsonResponse(told)
+    answer = {"row": str(table.rows_html), "saved": is_saved, "said": message, "name": item.name}
+    answer |= {"waiting": tally.open, "done": tally.done}
+    return JsonResponse(answer)
 
 
 def _read_press(request: TenantRequest) -> tuple[int, DecisionPress]:
@@ -167,8 +167,8 @@ def _decide_many(request: TenantRequest, review_id: int, act: StepAction) -> Htt
 
 def _upto(request: TenantRequest) -> int:
     """Return the highest item ID at the time of the question. Later items were not seen by the person."""
-    told = request.POST.get(_LAST_ITEM_FIELD, "")
-    return int(told) if is_row_number(told) else 0
+    posted = request.POST.get(_LAST_ITEM_FIELD, "")
+    return int(posted) if is_row_number(posted) else 0
 
 
 def _asked(request: TenantRequest, selection: Selection, act: StepAction, count: int, back: str) -> HttpResponse:
@@ -201,10 +201,10 @@ def _asked(request: TenantRequest, selection: Selection, act: StepAction, count:
 
 def _show_result(request: TenantRequest, act: StepAction, many: ManyResult) -> None:
     if act == StepAction.CONFIRM:
-        said = ngettext("%(n)s right confirmed.", "%(n)s rights confirmed.", many.saved)
+        message = ngettext("%(n)s right confirmed.", "%(n)s rights confirmed.", many.saved)
     else:
-        said = ngettext("%(n)s right marked for withdrawal.", "%(n)s rights marked for withdrawal.", many.saved)
-    messages.success(request, said % {"n": f"{many.saved:,}"})
+        message = ngettext("%(n)s right marked for withdrawal.", "%(n)s rights marked for withdrawal.", many.saved)
+    messages.success(request, message % {"n": f"{many.saved:,}"})
     if many.skipped:
         left = ngettext(
             "%(n)s changed meanwhile and was left out.", "%(n)s changed meanwhile and were left out.", many.skipped

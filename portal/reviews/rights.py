@@ -60,8 +60,8 @@ _DONE, _OPEN = Q(state=RowState.SUCCEEDED, part__isnull=False), (RowState.SENT, 
 
 def right_digest(devices_pass: Any, area_id: str) -> str:
     """Return the digest of the right to one area, from rights in the service's format; empty if there is none."""
-    told = access_counts.passes_by_area({"devices_pass": devices_pass})
-    held = [(area, body) for area, body in told if area in (area_id, EVERYWHERE)]
+    passes = access_counts.passes_by_area({"devices_pass": devices_pass})
+    held = [(area, body) for area, body in passes if area in (area_id, EVERYWHERE)]
     return _join(
         (area, access_counts.pass_digest(body))
         for area, body in held
@@ -100,12 +100,12 @@ def rights_of_members(members: Mapping[int, str], area_ids: Collection[str]) -> 
     found: dict[int, list[tuple[str, str]]] = defaultdict(list)
     for pk, area_id, digest in rows.values_list("member_id", "area_id", "held__digest"):
         found[pk].append((area_id, digest))
-    told = {}
+    digests = {}
     for pk, member_id in members.items():
-        mine = found.get(pk, [])
-        each = {area: _join(one for one in mine if one[0] in (area, EVERYWHERE)) for area in area_ids}
-        told[member_id] = {area: digest for area, digest in each.items() if digest}
-    return told
+        own = found.get(pk, [])
+        each = {area: _join(one for one in own if one[0] in (area, EVERYWHERE)) for area in area_ids}
+        digests[member_id] = {area: digest for area, digest in each.items() if digest}
+    return digests
 
 
 def passes_behind(digests: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
@@ -121,8 +121,8 @@ def passes_behind(digests: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
 
 def right_text(right: Iterable[Mapping[str, Any]]) -> str:
     """Return a right as text."""
-    said = [_("Every area") if each["everywhere"] else words.pass_text(each["pass"]) for each in right]
-    return " · ".join(said) or _("None")
+    texts = [_("Every area") if each["everywhere"] else words.pass_text(each["pass"]) for each in right]
+    return " · ".join(texts) or _("None")
 
 
 def _join(held: Iterable[tuple[str, str]]) -> str:
@@ -226,8 +226,8 @@ def members_changed_since(member_ids: Collection[str], since: datetime) -> set[s
     recent = Q(part__intent__finished_at__gte=since) | Q(part__intent__finished_at=None)
     rows = Row.objects.filter(_DONE, recent, member_id__in=member_ids)
     targets = {target_of("member", member_id): member_id for member_id in member_ids}
-    asked = Intent.objects.filter(Q(created_at__gte=since) | Q(finished_at__gte=since), target__in=targets)
-    alone = asked.filter(operation__in=_SINGLE_OPERATIONS).values_list("target", flat=True)
+    requests = Intent.objects.filter(Q(created_at__gte=since) | Q(finished_at__gte=since), target__in=targets)
+    alone = requests.filter(operation__in=_SINGLE_OPERATIONS).values_list("target", flat=True)
     return {*rows.values_list("member_id", flat=True), *(targets[target] for target in alone)}
 
 
@@ -260,8 +260,8 @@ def _bulk_edits(rows: QuerySet[Row]) -> Iterable[_RightsEdit]:
 def _single_edits(wanted: Mapping[str, Any], states: Q) -> Iterable[_RightsEdit]:
     """Yield the changes made by requests about one member."""
     targets = {target_of("member", member_id): member_id for member_id in wanted}
-    asked = Intent.objects.filter(states, target__in=targets, operation__in=_SINGLE_OPERATIONS)
-    intents = {str(each.pk): each for each in asked}
+    requests = Intent.objects.filter(states, target__in=targets, operation__in=_SINGLE_OPERATIONS)
+    intents = {str(each.pk): each for each in requests}
     trail = AuditEntry.objects.filter(intent_id__in=intents, action__in=_SINGLE_OPERATIONS) if intents else ()
     for entry in trail:
         after, intent = entry.after or {}, intents[entry.intent_id]

@@ -65,17 +65,17 @@ def write_report(review_id: int) -> None:
     review = Review.objects.select_related("by", "ended_by", "tenant").get(pk=review_id)
     try:
         with override(review.language), store.FileWriter("application/zip") as file:
-            told = _write_into(file, review)
+            values = _write_into(file, review)
     except store.STORE_ERRORS:
         ready.update(written_from=None, due_at=ClockTime() + _RETRY_AFTER, trouble="store")
         return
     with transaction.atomic():
-        if ready.update(state=State.FINISHED, file=file.row, due_at=None, trouble="", **told):
+        if ready.update(state=State.FINISHED, file=file.row, due_at=None, trouble="", **values):
             store.retain(file.row)
-            _audit(review, told)
+            _audit(review, values)
 
 
-def _audit(review: Review, told: dict[str, Any]) -> None:
+def _audit(review: Review, values: dict[str, Any]) -> None:
     audit.record(
         tenant=current_tenant(),
         by=None,
@@ -83,7 +83,7 @@ def _audit(review: Review, told: dict[str, Any]) -> None:
         action="review.signed",
         target=f"review:{review.pk}",
         summary=coded_sentence("review.signed", title=review.title),
-        after={"manifest_sha256": told["manifest"], "key": told["key"]},
+        after={"manifest_sha256": values["manifest"], "key": values["key"]},
     )
 
 
@@ -92,10 +92,10 @@ def _write_into(file: store.FileWriter, review: Review) -> dict[str, Any]:
     archive, counts, table = SignedArchive(file, local(database_now())), Counter[str](), _CsvTable()
     shown: list[dict[str, Any]] = []
 
-    def also(told: dict[str, Any]) -> None:
-        table.add(told)
+    def also(values: dict[str, Any]) -> None:
+        table.add(values)
         if len(shown) < MAX_PRINTED:
-            shown.append(_page_row(told))
+            shown.append(_page_row(values))
 
     archive.add("items.jsonl", _lines(review, counts, also))
     archive.add("items.csv", table.pieces())
@@ -106,17 +106,17 @@ def _write_into(file: store.FileWriter, review: Review) -> dict[str, Any]:
     return {"report": report, "manifest": manifest, "key": key}
 
 
-def _page_row(told: dict[str, Any]) -> dict[str, Any]:
+def _page_row(values: dict[str, Any]) -> dict[str, Any]:
     """Return an item as the HTML page in the file shows it."""
-    who = told["decided_by"] or {}
+    who = values["decided_by"] or {}
     return {
-        "name": told["member"], "code": told["member_code"], "area": told["area"], "note": told["note"],
-        "right": rights.right_text(told["right"]), "outcome": queries.outcome_text(told["outcome"]),
+        "name": values["member"], "code": values["member_code"], "area": values["area"], "note": values["note"],
+        "right": rights.right_text(values["right"]), "outcome": queries.outcome_text(values["outcome"]),
         "by": who.get("name") or who.get("email", ""),
-        "at": datetime.fromisoformat(told["decided_at"]) if told["decided_at"] else None,
+        "at": datetime.fromisoformat(values["decided_at"]) if values["decided_at"] else None,
         "granted": [
             ((each["by"] or {}).get("name") or (each["by"] or {}).get("email", ""), datetime.fromisoformat(each["at"]))
-            for each in told["granted"]
+            for each in values["granted"]
         ],
     }  # fmt: skip
 
@@ -124,7 +124,7 @@ def _page_row(told: dict[str, Any]) -> dict[str, Any]:
 def _page(review: Review, report: dict[str, Any], shown: list[dict[str, Any]]) -> str:
     context = {
         "review": review,
-        "told": report,
+        "report": report,
         "outcomes": queries.outcome_counts(report["counts"]),
         "rows": shown,
         "more": report["counts"]["items"] - len(shown),
@@ -155,10 +155,10 @@ def _lines(review: Review, counts: Counter[str], also: Callable[[dict[str, Any]]
     rows = Item.objects.filter(review=review).select_related("reviewer", "decided_by").prefetch_related(steps)
     left = rows.order_by("name_key", "pk").iterator(chunk_size=_BATCH_SIZE)
     while items := list(islice(left, _BATCH_SIZE)):
-        for told in _item_values(review, items):
-            counts[told["outcome"]] += 1
-            also(told)
-            yield json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+        for values in _item_values(review, items):
+            counts[values["outcome"]] += 1
+            also(values)
+            yield json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
 def _item_values(review: Review, items: list[Item]) -> Iterator[dict[str, Any]]:
@@ -222,21 +222,21 @@ def _report_values(review: Review, counts: Counter[str]) -> dict[str, Any]:
 def _loaded(review: Review) -> dict[str, str | None]:
     """Return when the rights in the report were read from the service: the oldest and the newest time."""
     people = Item.objects.filter(review=review).values("member_id")
-    there = Member.objects.filter(member_id__in=people, gone_at__isnull=True)
-    told = there.aggregate(oldest=Min("rights_read_at"), newest=Max("rights_read_at"))
-    return {"rights_read_from": _at(told["oldest"]), "rights_read_until": _at(told["newest"])}
+    members = Member.objects.filter(member_id__in=people, gone_at__isnull=True)
+    times = members.aggregate(oldest=Min("rights_read_at"), newest=Max("rights_read_at"))
+    return {"rights_read_from": _at(times["oldest"]), "rights_read_until": _at(times["newest"])}
 
 
 def _reviewers(review: Review) -> Iterator[dict[str, Any]]:
     rows = Item.objects.filter(review=review).order_by().values("reviewer")
-    told = rows.annotate(
+    tallies = rows.annotate(
         items=Count("pk"),
         confirmed=Count("pk", Q(decision=Decision.CONFIRM)),
         withdrawn=Count("pk", Q(decision=Decision.WITHDRAW)),
         not_decided=Count("pk", Q(is_open=True)),
     )
-    people = User.objects.in_bulk([row["reviewer"] for row in told if row["reviewer"]])
-    for row in sorted(told, key=lambda row: row["reviewer"] or 0):
+    people = User.objects.in_bulk([row["reviewer"] for row in tallies if row["reviewer"]])
+    for row in sorted(tallies, key=lambda row: row["reviewer"] or 0):
         yield {**row, "reviewer": _person(people.get(row["reviewer"]))}
 
 
@@ -247,9 +247,9 @@ class _CsvTable:
         self._packed, self._pack = io.BytesIO(), zlib.compressobj(1)
         self._write("\ufeff".encode() + _csv(_COLUMNS))
 
-    def add(self, told: dict[str, Any]) -> None:
+    def add(self, values: dict[str, Any]) -> None:
         """Add one item."""
-        self._write(_csv(_cells(told)))
+        self._write(_csv(_cells(values)))
 
     def pieces(self) -> Iterator[bytes]:
         """Yield the whole table in pieces."""
@@ -264,13 +264,13 @@ class _CsvTable:
         self._packed.write(self._pack.compress(line))
 
 
-def _cells(told: dict[str, Any]) -> list[Any]:
-    plain = dict(told)
+def _cells(values: dict[str, Any]) -> list[Any]:
+    plain = dict(values)
     for name in ("right", "now", "decided_about"):
-        plain[name] = rights.right_text(told[name]) if told[name] else ""
-    plain |= {name: (told[name] or {}).get("email", "") for name in ("reviewer", "decided_by")}
-    plain["granted"] = "; ".join(f"{(each['by'] or {}).get('email', '')} {each['at']}" for each in told["granted"])
-    plain |= {"since": told["since_in_words"], "last_use": told["last_use"]["in_words"]}
+        plain[name] = rights.right_text(values[name]) if values[name] else ""
+    plain |= {name: (values[name] or {}).get("email", "") for name in ("reviewer", "decided_by")}
+    plain["granted"] = "; ".join(f"{(each['by'] or {}).get('email', '')} {each['at']}" for each in values["granted"])
+    plain |= {"since": values["since_in_words"], "last_use": values["last_use"]["in_words"]}
     return [plain[name] for name in _COLUMNS]
 
 

@@ -47,8 +47,8 @@ def new(request: TenantRequest) -> HttpResponse:
     """Start a review: areas, due date and reviewers."""
     form = StartForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        told = {name: form.cleaned_data[name] for name in ("title", "areas", "due_on", "nonce")}
-        review = actions.start(**told, rules=form.rules, by=Requester.from_request(request))
+        values = {name: form.cleaned_data[name] for name in ("title", "areas", "due_on", "nonce")}
+        review = actions.start(**values, rules=form.rules, by=Requester.from_request(request))
         return redirect("reviews:page", request.tenant.slug, review.pk)
     return render(request, "reviews/new.html", {"form": form})
 
@@ -151,19 +151,21 @@ def delegate_items(
         return redirect(back)
     if form.is_bound and form.is_valid():
         try:
-            told = {
+            values = {
                 "to": form.cleaned_data["to"],
                 "note": form.cleaned_data["note"],
                 "nonce": nonces.check_nonce(request),
             }
             handed = actions.delegate(
-                review=review, items=selection.queryset, by=Requester.from_request(request), **told
+                review=review, items=selection.queryset, by=Requester.from_request(request), **values
             )
         except NotSubmitted as why:
             form.add_error(None, str(why))
         else:
-            said = ngettext("%(n)s item delegated to %(who)s.", "%(n)s items delegated to %(who)s.", handed.delegated)
-            messages.success(request, said % {"n": handed.delegated, "who": told["to"]})
+            message = ngettext(
+                "%(n)s item delegated to %(who)s.", "%(n)s items delegated to %(who)s.", handed.delegated
+            )
+            messages.success(request, message % {"n": handed.delegated, "who": values["to"]})
             _warn_left_out(request, handed)
             return redirect(back)
     question = ngettext("Delegate %(n)s item?", "Delegate %(n)s items?", count) % {"n": count}
@@ -182,12 +184,12 @@ def delegate_items(
 
 def _warn_left_out(request: TenantRequest, handed: actions.DelegationResult) -> None:
     if handed.left_out:
-        said = ngettext(
+        message = ngettext(
             "%(n)s was left out: the new reviewer granted this access, or it is their own. Choose someone else.",
             "%(n)s were left out: the new reviewer granted this access, or it is their own. Choose someone else.",
             handed.left_out,
         )
-        messages.warning(request, said % {"n": f"{handed.left_out:,}"})
+        messages.warning(request, message % {"n": f"{handed.left_out:,}"})
 
 
 @tenant_view(Permission.REVIEWS_MANAGE, methods=_PAGE)
@@ -199,8 +201,10 @@ def groups(request: TenantRequest, review_id: int) -> HttpResponse:
     if form.is_valid():
         act = partial(actions.assign_groups, review=review, groups=form.chosen)
         if (handed := submit_once(request, form, act)) is not None:
-            said = ngettext("%(n)s item assigned.", "%(n)s items assigned.", handed.delegated) % {"n": handed.delegated}
-            messages.success(request, said)
+            message = ngettext("%(n)s item assigned.", "%(n)s items assigned.", handed.delegated) % {
+                "n": handed.delegated
+            }
+            messages.success(request, message)
             _warn_left_out(request, handed)
             return redirect("reviews:page", request.tenant.slug, review.pk)
     context = {"review": review, "form": form, "nonce": nonces.nonce_inputs(request)}
@@ -232,19 +236,19 @@ def finish(request: TenantRequest, review_id: int) -> HttpResponse:
     total, ready = queries.count_items(review.items.all()), decisions.to_withdraw(review).count()
     lines = [_("No decisions can be made after that. The report is signed and does not change.")]
     if total.waiting:
-        said = ngettext(
+        line = ngettext(
             "%(n)s right is not decided. The report says so.",
             "%(n)s rights are not decided. The report says so.",
             total.waiting,
         )
-        lines.append(said % {"n": total.waiting})
+        lines.append(line % {"n": total.waiting})
     if ready:
-        said = ngettext(
+        line = ngettext(
             "%(n)s withdrawal was not applied. The report says so.",
             "%(n)s withdrawals were not applied. The report says so.",
             ready,
         )
-        lines.append(said % {"n": ready})
+        lines.append(line % {"n": ready})
     if note := queries.loaded_of(review).summary():
         lines.append(_("%(note)s. These rights are not reviewed, and the report says so.") % {"note": note})
     return _render_confirm(request, review, _("Finish review"), _("Finish “%(title)s”?"), lines)
@@ -303,7 +307,7 @@ def report(request: TenantRequest, review_id: int) -> HttpResponse:
     counts = (review.report or {})["counts"]
     context = {
         "review": review,
-        "told": review.report,
+        "report": review.report,
         "outcomes": queries.outcome_counts(counts),
         "rows": [(row, queries.outcome_text(signed_report.outcome_code(row))) for row in items],
         "more": max(counts["items"] - signed_report.MAX_PRINTED, 0),
@@ -316,6 +320,6 @@ def report(request: TenantRequest, review_id: int) -> HttpResponse:
 def report_file(request: TenantRequest, review_id: int) -> HttpResponseBase:
     """Send the report's signed file."""
     review, kept = _finished_or_404(review_id)
-    said = coded_sentence("review.downloaded", title=review.title)
-    record = download_recorder(request, "review.downloaded", target=f"review:{review.pk}", summary=said, after={})
+    summary = coded_sentence("review.downloaded", title=review.title)
+    record = download_recorder(request, "review.downloaded", target=f"review:{review.pk}", summary=summary, after={})
     return store.download_response(request, kept, f"review-{review.pk}.zip", record=record)

@@ -45,8 +45,8 @@ def unseal_read(member: Member, text: str) -> MemberRights | None:
     found = unseal_or_none(text, f"seen {member.member_id}")
     if found is None:
         return None
-    told, at = found
-    return MemberRights.of(told, datetime.fromisoformat(at) if at else None)
+    parts, at = found
+    return MemberRights.of(parts, datetime.fromisoformat(at) if at else None)
 
 
 def changed_parts(was: MemberRights, wanted: Mapping[str, Any]) -> dict[str, Any]:
@@ -58,11 +58,11 @@ def changed_parts(was: MemberRights, wanted: Mapping[str, Any]) -> dict[str, Any
 
 def with_missing_parts(read: MemberRights | None, parts: list[str]) -> dict[str, Any]:
     """Return the known rights. The given parts that the service did not return are added as empty."""
-    told = dict(read.parts) if read else {}
+    known = dict(read.parts) if read else {}
     for part in ("devices", "keys"):
-        if part in parts and told and told[f"{part}_pass"] is None:
-            told[f"{part}_pass"] = no_access()
-    return told
+        if part in parts and known and known[f"{part}_pass"] is None:
+            known[f"{part}_pass"] = no_access()
+    return known
 
 
 def read_rights(member: Member) -> tuple[MemberRights | None, str]:
@@ -196,8 +196,8 @@ def _current_rights(member: Member) -> MemberRights:
         raise NotSubmitted(_("A bulk change is currently updating this member. Nothing was sent. Try again soon."))
     now, trouble = read_rights(member)
     if now is None or trouble:
-        said = _("The current rights could not be loaded, so nothing was sent.")
-        raise NotSubmitted(f"{said} {trouble}".strip())
+        text = _("The current rights could not be loaded, so nothing was sent.")
+        raise NotSubmitted(f"{text} {trouble}".strip())
     return now
 
 

@@ -82,10 +82,10 @@ def _week(line: RightsLine | None) -> Week | None:
 
 
 def _privileges(one: Any, other: Any) -> list[PlacePair]:
-    said = words.privilege_words()
+    texts = words.privilege_words()
     left, right = (side if isinstance(side, dict) else {"privilege": side} for side in (one, other))
-    told = [(name, left.get(name), right.get(name)) for name in dict.fromkeys([*left, *right])]
-    return [PlacePair(said.get(name, name), words.yes_no(a), words.yes_no(b), a == b) for name, a, b in told]
+    values = [(name, left.get(name), right.get(name)) for name in dict.fromkeys([*left, *right])]
+    return [PlacePair(texts.get(name, name), words.yes_no(a), words.yes_no(b), a == b) for name, a, b in values]
 
 
 def find_members(text: str, *, group: str = "", exclude: tuple[str, ...] = ()) -> QuerySet[Member]:
@@ -105,11 +105,11 @@ MAX_TARGETS = 200
 _PARTS = {"areas": "devices_pass", "keys": "keys_pass", "privileges": "privilege"}
 
 
-def body_of(told: Mapping[str, Any], parts: Sequence[str]) -> dict[str, Any]:
+def body_of(rights: Mapping[str, Any], parts: Sequence[str]) -> dict[str, Any]:
     """Return the body that gives a member the same rights. Unknown parts are left out."""
-    whole = canonical(told)
+    all_parts = canonical(rights)
     names = [_PARTS[part] for part in parts if part in _PARTS]
-    return {name: whole[name] for name in names if told.get(name) is not None}
+    return {name: all_parts[name] for name in names if rights.get(name) is not None}
 
 
 def prepare_job(*, source: Member, targets: Sequence[Member], body: Mapping[str, Any], by: Requester) -> Job:
@@ -156,26 +156,30 @@ class MergeConflict(Exception):
 
 def merge_changes(base: Mapping[str, Any], mine: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
     """Return `now` with the changes from `base` to `mine`. Raises MergeConflict."""
-    was, ours, theirs = canonical(base), canonical(mine), canonical(now)
+    old, edited, current = canonical(base), canonical(mine), canonical(now)
     return {
-        "devices_pass": _merge_part(was, ours, theirs, "devices_pass"),
-        "keys_pass": _merge_part(was, ours, theirs, "keys_pass"),
-        "privilege": _merge_privilege(was["privilege"], ours["privilege"], theirs["privilege"]),
+        "devices_pass": _merge_part(old, edited, current, "devices_pass"),
+        "keys_pass": _merge_part(old, edited, current, "keys_pass"),
+        "privilege": _merge_privilege(old["privilege"], edited["privilege"], current["privilege"]),
     }
 
 
-def _merge_part(was: Json, ours: Json, theirs: Json, name: str) -> Any:
-    old, mine, now = (side[name] for side in (was, ours, theirs))
-    if sort_key(mine) == sort_key(old) or mine is None:
-        return now
-    if sort_key(now) == sort_key(old) or sort_key(now) == sort_key(mine):
-        return mine
+def _merge_part(old_rights: Json, edited_rights: Json, current_rights: Json, name: str) -> Any:
+    old, edited, current = (side[name] for side in (old_rights, edited_rights, current_rights))
+    if sort_key(edited) == sort_key(old) or edited is None:
+        return current
+    if sort_key(current) == sort_key(old) or sort_key(current) == sort_key(edited):
+        return edited
     list_name, identifier = _LISTS[name]
-    opened = [_entries_by_id(side, list_name, identifier) for side in (old, mine, now)]
+    opened = [_entries_by_id(side, list_name, identifier) for side in (old, edited, current)]
     merged = _merge_entries(*opened)
-    rest = {key: value for key, value in now.items() if key not in ("default_mode", list_name)}
-    whole = {**rest, "default_mode": "option", list_name: [entry for entries in merged.values() for entry in entries]}
-    return normalise_devices(whole) if name == "devices_pass" else normalise_keys(whole)
+    others = {key: value for key, value in current.items() if key not in ("default_mode", list_name)}
+    result = {
+        **others,
+        "default_mode": "option",
+        list_name: [entry for entries in merged.values() for entry in entries],
+    }
+    return normalise_devices(result) if name == "devices_pass" else normalise_keys(result)
 
 
 _LISTS = {"devices_pass": ("areas_list", "area_id"), "keys_pass": ("key_devices_list", "key_device_id")}
@@ -195,13 +199,13 @@ def _entries_by_id(rights: Any, list_name: str, identifier: str) -> _Entries:
     return found
 
 
-def _merge_entries(old: _Entries, mine: _Entries, now: _Entries) -> _Entries:
+def _merge_entries(old: _Entries, edited: _Entries, current: _Entries) -> _Entries:
     merged = {}
-    for name in dict.fromkeys([*now, *mine]):
-        was, ours, theirs = (sort_key(side.get(name, [])) for side in (old, mine, now))
-        if ours != was and theirs not in (was, ours):
+    for name in dict.fromkeys([*current, *edited]):
+        old_key, edited_key, current_key = (sort_key(side.get(name, [])) for side in (old, edited, current))
+        if edited_key != old_key and current_key not in (old_key, edited_key):
             raise MergeConflict
-        merged[name] = (now if ours == was else mine).get(name, [])
+        merged[name] = (current if edited_key == old_key else edited).get(name, [])
     return merged
 
 

@@ -50,8 +50,8 @@ def edit(request: TenantRequest, member_id: str) -> HttpResponse:
     if request.method == "POST":
         return _posted(request, member)
     read, trouble = actions.read_rights(member) if may_edit or member.rights is None else (rights_in_mirror(member), "")
-    told = actions.with_missing_parts(read, request.GET.getlist("open"))
-    return _page(request, RightsEditor(member, read, RightsSheet.of(told), problems=[trouble]))
+    parts = actions.with_missing_parts(read, request.GET.getlist("open"))
+    return _page(request, RightsEditor(member, read, RightsSheet.of(parts), problems=[trouble]))
 
 
 def _posted(request: TenantRequest, member: Member) -> HttpResponse:
@@ -159,8 +159,8 @@ def _form(member: Member, read: MemberRights, sheet: RightsSheet, named: PlaceNa
 def _conflict_context(clash: RightsConflict, named: PlaceNames) -> dict[str, Any]:
     return {
         "disagree": clash.is_contradictory,
-        "theirs": words.differences(clash.before.parts, clash.now.parts, named),
-        "mine": words.differences(clash.before.parts, clash.mine, named),
+        "other_changes": words.differences(clash.before.parts, clash.now.parts, named),
+        "own_changes": words.differences(clash.before.parts, clash.mine, named),
         "sealed": seal(clash.mine, "mine"),
     }
 
@@ -193,8 +193,8 @@ def compare(request: TenantRequest) -> HttpResponse:
 
 
 def _chosen(request: TenantRequest, side: str) -> Member | None:
-    asked = request.GET.get(side, "")
-    return get_member(asked) if asked else None
+    member_id = request.GET.get(side, "")
+    return get_member(member_id) if member_id else None
 
 
 def _rights(member: Member, trouble: list[str]) -> Any:
@@ -212,25 +212,25 @@ def copy(request: TenantRequest) -> HttpResponse:
     """Copy rights: ?from=…, and recipients ?to=… (several). They are found with ?q=… or ?group=…"""
     source = get_member(request.GET.get("from", "") or request.POST.get("from", ""))
     trouble: list[str] = []
-    told = _rights(source, trouble)
-    given = request.POST if request.method == "POST" else request.GET
-    parts = [part for part in given.getlist("part") if part in PARTS] or list(PARTS)
-    body = comparing.body_of(told.parts, parts) if told else {}
-    targets, named = _targets(given.getlist("to"), source), words.load_place_names()
-    shown = {
-        "source": source, "told": told, "trouble": trouble, "parts": _parts(parts), "targets": targets,
-        "q": request.GET.get("q", ""), "group": request.GET.get("group", ""), "most": comparing.MAX_TARGETS,
-        "groups": queries.groups(), "saying": words.summary_lines(body, named),
+    source_rights = _rights(source, trouble)
+    query = request.POST if request.method == "POST" else request.GET
+    parts = [part for part in query.getlist("part") if part in PARTS] or list(PARTS)
+    body = comparing.body_of(source_rights.parts, parts) if source_rights else {}
+    targets, named = _targets(query.getlist("to"), source), words.load_place_names()
+    context = {
+        "source": source, "source_rights": source_rights, "trouble": trouble, "parts": _parts(parts),
+        "targets": targets, "q": request.GET.get("q", ""), "group": request.GET.get("group", ""),
+        "most": comparing.MAX_TARGETS, "groups": queries.groups(), "saying": words.summary_lines(body, named),
     }  # fmt: skip
-    if request.method == "POST" and told and targets and body:
+    if request.method == "POST" and source_rights and targets and body:
         answer = _submit_copy(request, Problems(problems=trouble), source, targets, body)
         if answer is not None:
             return answer
     taken = (source.member_id, *(member.member_id for member in targets))
-    rows = comparing.find_members(shown["q"], group=shown["group"], exclude=taken)
-    limit = comparing.MAX_TARGETS if shown["group"] else comparing.MAX_HITS
-    shown |= {"hits": rows[:limit], "preview": _preview(targets, body, named)}
-    return render(request, "rights/copy.html", shown)
+    rows = comparing.find_members(context["q"], group=context["group"], exclude=taken)
+    limit = comparing.MAX_TARGETS if context["group"] else comparing.MAX_HITS
+    context |= {"hits": rows[:limit], "preview": _preview(targets, body, named)}
+    return render(request, "rights/copy.html", context)
 
 
 def _submit_copy(
@@ -253,11 +253,11 @@ def _submit_copy(
 
 def _targets(ids: list[str], source: Member) -> list[Member]:
     """Return the chosen members, each once, without the source. Raises Http404 for an unknown ID."""
-    asked = list(dict.fromkeys(ids[: comparing.MAX_TARGETS]))
-    found = {member.member_id: member for member in find_members(asked)}
-    if found.keys() != set(asked):
+    member_ids = list(dict.fromkeys(ids[: comparing.MAX_TARGETS]))
+    found = {member.member_id: member for member in find_members(member_ids)}
+    if found.keys() != set(member_ids):
         raise Http404
-    return [found[member_id] for member_id in asked if member_id != source.member_id]
+    return [found[member_id] for member_id in member_ids if member_id != source.member_id]
 
 
 def _preview(targets: list[Member], body: dict[str, Any], named: words.PlaceNames) -> list[dict[str, Any]]:
@@ -368,5 +368,5 @@ def _save_template(request: TenantRequest, form: TemplateForm, **values: Any) ->
 def _drawn(template: RightsTemplate, named: words.PlaceNames) -> dict[str, Any]:
     if template.kind == Kind.SCHEDULE:
         return {"week": week_of(template.schedule), "lines": []}
-    told = {"devices_pass": template.devices_pass, "keys_pass": template.keys_pass}
-    return {"week": None, "lines": words.summary_lines(told, named)}
+    parts = {"devices_pass": template.devices_pass, "keys_pass": template.keys_pass}
+    return {"week": None, "lines": words.summary_lines(parts, named)}

@@ -30,13 +30,13 @@ class TickPress:
     nonce: uuid.UUID
 
     @classmethod
-    def parse(cls, told: object) -> "TickPress | None":
+    def parse(cls, data: object) -> "TickPress | None":
         """Return a tick from the phone's data; None if it is invalid."""
-        if not isinstance(told, dict):
+        if not isinstance(data, dict):
             return None
         at, (row, status, nonce) = (
-            read_moment(told.get("at")),
-            (str(told.get(name)) for name in ("id", "status", "nonce")),
+            read_moment(data.get("at")),
+            (str(data.get(name)) for name in ("id", "status", "nonce")),
         )
         try:
             return cls(int(row), PersonStatus(status), at, uuid.UUID(nonce))

@@ -178,7 +178,7 @@ def _version(listed: int, moves: people.Movements) -> str:
     return live_updates.version_of(listed, sorted([*moves.departures, *(person.key for person in moves.arrivals)]))
 
 
-def _left_text(told: tuple[datetime, str] | None) -> str:
-    if told is None:
+def _left_text(departure: tuple[datetime, str] | None) -> str:
+    if departure is None:
         return ""
-    return _("left %(time)s %(place)s") % {"time": Day.today().time_text(told[0]), "place": told[1]}
+    return _("left %(time)s %(place)s") % {"time": Day.today().time_text(departure[0]), "place": departure[1]}

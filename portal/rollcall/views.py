@@ -104,8 +104,8 @@ def ticks(request: TenantRequest, call_id: int) -> HttpResponse:
     call, by = queries.get_roll_call(call_id), Requester.from_request(request)
     if request.content_type != "application/json":
         listed, _sep, status = request.POST.get("tick", "").partition(":")
-        told = [{"id": listed, "status": status, "at": timezone.now().isoformat(), "nonce": uuid.uuid4()}]
-        if note := queries.not_saved_text(actions.save_ticks(call=call, raw_ticks=told, by=by)):
+        raw_ticks = [{"id": listed, "status": status, "at": timezone.now().isoformat(), "nonce": uuid.uuid4()}]
+        if note := queries.not_saved_text(actions.save_ticks(call=call, raw_ticks=raw_ticks, by=by)):
             messages.error(request, note)
         return redirect("rollcall:page", request.tenant.slug, call.pk)
     try:

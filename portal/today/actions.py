@@ -136,8 +136,8 @@ def request_refresh(tenant: Tenant) -> datetime | None:
     states = {MirrorKind(state.kind): state for state in MirrorState.objects.filter(kind__in=list(_REFRESH_AFTER))}
     for kind, often in _REFRESH_AFTER.items():
         state = states.get(kind)
-        asked = state is not None and state.due_at is not None and state.due_at <= now
-        if state is not None and not asked and (state.as_of is None or state.as_of < now - often):
+        is_requested = state is not None and state.due_at is not None and state.due_at <= now
+        if state is not None and not is_requested and (state.as_of is None or state.as_of < now - often):
             schedule.request_reading(tenant, kind, by=None)  # the page does not wait for it
     histories = states.get(MirrorKind.HISTORIES)
     return histories.as_of if histories else None

@@ -116,8 +116,8 @@ class BoardView:
             "page": str(changed.get("page", 1)),
         }
         usual = {"show": "now", "page": "1"}
-        said = urlencode({name: value for name, value in values.items() if value and value != usual.get(name)})
-        return f"?{said}" if said else ""
+        encoded = urlencode({name: value for name, value in values.items() if value and value != usual.get(name)})
+        return f"?{encoded}" if encoded else ""
 
     @property
     def statuses(self) -> tuple[VisitStatus, ...]:

@@ -94,14 +94,14 @@ class OccupancyFilter:
     area: str = ""
 
     @classmethod
-    def from_query(cls, asked: QueryDict) -> "OccupancyFilter":
-        order = asked.get("by", "")
+    def from_query(cls, query: QueryDict) -> "OccupancyFilter":
+        order = query.get("by", "")
         return cls(
             order if order in ORDERS else "host",
-            asked.get("q", "")[:80],
-            asked.get("who", ""),
-            asked.get("certainty", ""),
-            asked.get("area", ""),
+            query.get("q", "")[:80],
+            query.get("who", ""),
+            query.get("certainty", ""),
+            query.get("area", ""),
         )
 
     @property
@@ -118,12 +118,12 @@ class OccupancyFilter:
 
     def matches(self, person: PersonInside) -> bool:
         """Check whether a person matches the filters."""
-        said = fold(f"{person.name} {person.group_or_company} {person.place}")
+        text = fold(f"{person.name} {person.group_or_company} {person.place}")
         return (
             self.kind in ("", person.kind)
             and self.certainty in ("", person.certainty)
             and self.area in ("", person.area)
-            and all(word in said for word in search_terms(self.text))
+            and all(word in text for word in search_terms(self.text))
         )
 
 
@@ -184,15 +184,15 @@ def file_lines(found: Occupancy) -> Iterator[list[str]]:
     """Yield the lines of a file: headings, guests, members; last the number, its certainty, and the log's state."""
     yield from guest_lines(found.guests)
     for person in found.members or []:
-        seen = moment_text(person.at)
+        last_seen = moment_text(person.at)
         yield [
             person.name,
             person.group_or_company,
             "",
             "",
-            seen,
+            last_seen,
             person.place,
             "",
             f"{PersonKind.MEMBER.label}: {person.reason}",
         ]
-    yield from ([said] for said in (found.headline, found.log_text, found.paused_text) if said)
+    yield from ([line] for line in (found.headline, found.log_text, found.paused_text) if line)

@@ -121,10 +121,10 @@ def _holiday(day: date, rules: Holidays) -> str | None:
 def missing_texts(request: TenantRequest, month: Month) -> list[str]:
     """Return what a month's figures may be missing: visits before the portal, and guests and arrivals not loaded."""
     begun, log = request.tenant.created_at, freshness.freshness_for(request)[MirrorKind.HISTORIES]
-    said = _("Visits recorded since %(at)s.") % {"at": f"{local(begun):%Y-%m-%d %H:%M}"} if begun > month.start else ""
+    text = _("Visits recorded since %(at)s.") % {"at": f"{local(begun):%Y-%m-%d %H:%M}"} if begun > month.start else ""
     return list(
         filter(
-            None, [said, freshness.describe_unread(request, MirrorKind.GUESTS), gaps.paused_text(log, is_brief=True)]
+            None, [text, freshness.describe_unread(request, MirrorKind.GUESTS), gaps.paused_text(log, is_brief=True)]
         )
     )
 

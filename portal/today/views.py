@@ -120,8 +120,8 @@ def _response_after(request: TenantRequest, visit: Visit | None, notice: BoardNo
     state = _state_of(request)
     if request.htmx:
         context = _board_context(request, state)
-        told = render_to_string("guests/today/notice.html", {"notice": notice, "is_late": True, **context}, request)
-        return HttpResponse(context["drawn"] + told)
+        html = render_to_string("guests/today/notice.html", {"notice": notice, "is_late": True, **context}, request)
+        return HttpResponse(context["drawn"] + html)
     address = _address(request, state)
     if notice.is_refusal or visit is None:
         messages.error(request, notice.text)
@@ -268,13 +268,13 @@ def _export(
     lines: Iterable[list[str]],
     *,
     summary: Sentence,
-    **told: int,
+    **counts: int,
 ) -> HttpResponseBase:
     """Send a file and record that first.
 
     Raises Http404 for an unknown kind. `name` starts the file's name, in ASCII.
     """
     full = f"{request.tenant.slug}-{name}-{local(timezone.now()):%Y%m%d-%H%M}"
-    after = {"kind": kind, **told}
+    after = {"kind": kind, **counts}
     record = download_recorder(request, "guests.exported", target="guests", summary=summary, after=after)
     return send_file(request, lines, kind=kind, name=full, title=title, record=record)

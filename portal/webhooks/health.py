@@ -98,15 +98,15 @@ def watch_unnotified(webhook: Webhook, histories: Sequence[History], notified: C
 def _state_of(webhook: Webhook, now: datetime) -> Webhook.Working:
     if not webhook.is_on:
         return Working.OFF
-    heard, since = webhook.last_received_at, webhook.set_at
+    received_at, since = webhook.last_received_at, webhook.set_at
     if since is None:
         return Working.WAITING
-    if expected_messages(webhook, max(heard or since, since), now) > SILENT_AFTER_EXPECTED:
+    if expected_messages(webhook, max(received_at or since, since), now) > SILENT_AFTER_EXPECTED:
         return Working.SILENT
-    if heard is None or heard < since:
+    if received_at is None or received_at < since:
         return Working.WAITING
     missed = webhook.missed_at
-    is_well = missed is None or (heard > missed and now - missed > RECOVERED_AFTER)
+    is_well = missed is None or (received_at > missed and now - missed > RECOVERED_AFTER)
     return Working.WORKING if is_well else Working.LOSSY
 
 

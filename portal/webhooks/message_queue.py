@@ -61,10 +61,10 @@ def parse_message(raw: bytes, shape: WebhookFormat) -> Iterator[ParsedRecord]:
     try:
         for body in islice(shape.read_records(read_json(_decoded(raw))), MAX_RECORDS + 1):
             found += 1
-            told = _parse_record(remove_secrets(body)) if found <= MAX_RECORDS else None
-            is_whole &= told is not None
-            if told is not None:
-                yield told
+            record = _parse_record(remove_secrets(body)) if found <= MAX_RECORDS else None
+            is_whole &= record is not None
+            if record is not None:
+                yield record
     except (ValueError, zlib.error):  # includes all JSON and text errors
         is_whole = False
     if not is_whole or not found:
@@ -73,10 +73,10 @@ def parse_message(raw: bytes, shape: WebhookFormat) -> Iterator[ParsedRecord]:
 
 def _parse_record(body: Any) -> ParsedRecord | None:
     try:
-        said = histories.WebhookMessage.model_validate(body)
+        message = histories.WebhookMessage.model_validate(body)
     except ValueError:
         return None
-    return ParsedRecord(said.history_id, said.datetime, body)
+    return ParsedRecord(message.history_id, message.datetime, body)
 
 
 def _decoded(raw: bytes) -> bytes:
@@ -209,8 +209,8 @@ def write(batch: Sequence[ReceivedMessage], without_body: set[int]) -> None:
     by_tenant: defaultdict[int, dict[str, tuple[Any, ...]]] = defaultdict(dict)
     for each in batch:
         rows = by_tenant[each.tenant_id]
-        for said in parse_message(each.body, each.message_format):
-            rows.setdefault(said.history_id, (said.history_id, each.delivery_id, said.at, said.body))
+        for record in parse_message(each.body, each.message_format):
+            rows.setdefault(record.history_id, (record.history_id, each.delivery_id, record.at, record.body))
     for tenant_id in sorted(by_tenant.keys() | without_body):
         with tenant_scope(tenant_id):
             ordered = [row for _, row in sorted(by_tenant[tenant_id].items())]
@@ -234,12 +234,12 @@ def _write_rows(tenant_id: int, rows: list[tuple[Any, ...]], *, was_dropped: boo
     """Write messages and set the timer. Return whether a task must be enqueued now: due, and not enqueued before."""
     with transaction.atomic():
         new = _insert(tenant_id, rows) if rows else 0
-        heard = {"last_received_at": ClockTime()} if new or was_dropped else {}
-        heard |= {"lost_at": ClockTime()} if was_dropped else {}
-        if not heard:
+        values = {"last_received_at": ClockTime()} if new or was_dropped else {}
+        values |= {"lost_at": ClockTime()} if was_dropped else {}
+        if not values:
             return False
         rung = Webhook.objects.filter(due_at__lte=ClockTime()).exists()
-        Webhook.objects.update(**heard, due_at=Least(F("due_at"), Greatest(ClockTime(), _NEXT_RUN)))
+        Webhook.objects.update(**values, due_at=Least(F("due_at"), Greatest(ClockTime(), _NEXT_RUN)))
         return not rung and Webhook.objects.filter(due_at__lte=ClockTime()).exists()
 
 

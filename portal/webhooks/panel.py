@@ -71,10 +71,10 @@ def status_of(row: Webhook) -> WebhookStatus:
         return WebhookStatus("stopped", pgettext("webhook", "Off"), (_polling_text(),))
     match row.working:
         case Working.WORKING:
-            said = _without_empty(
+            lines = _without_empty(
                 _since_text(row), _last_message_text(row), _saved_calls_text(), _unnamed_text(row), _missed_text(row)
             )
-            return WebhookStatus("connected", _("Working"), said)
+            return WebhookStatus("connected", _("Working"), lines)
         case Working.SILENT:
             return WebhookStatus(
                 "offline", _("Silent"), _without_empty(_silence_text(row), _polling_text(), _missed_text(row))
@@ -203,7 +203,7 @@ def live_context(request: TenantRequest) -> dict[str, Any]:
         service_settings.reset_credentials(row)  # not saved: shows what switching on would do
     present, now = ServiceSettings.load(), database_now()
     intent = _latest_intent(now)
-    told = {
+    context = {
         "row": row,
         "present": present,
         "state": status_of(row),
@@ -211,7 +211,7 @@ def live_context(request: TenantRequest) -> dict[str, Any]:
         "intent": intent,
         **_compare_settings(row, present, is_open=intent is not None and intent.state in (*UNDER_WAY, State.UNCERTAIN)),
     }
-    return told | {"seen": _version(told)}
+    return context | {"seen": _version(context)}
 
 
 def _latest_intent(now: datetime) -> Intent | None:
@@ -235,12 +235,12 @@ def _compare_settings(row: Webhook, present: ServiceSettings | None, *, is_open:
     }
 
 
-def _version(told: dict[str, Any]) -> str:
-    row, intent, test = told["row"], told["intent"], told["test"]
+def _version(context: dict[str, Any]) -> str:
+    row, intent, test = context["row"], context["intent"], context["test"]
     of_row = (row.is_on, row.categories, row.set_at)
     of_intent = intent and (intent.pk, intent.state, intent.reason)
     of_test = test and (test.since, test.is_waiting, test.notification and test.notification.pk)
-    return live_updates.version_of(of_row, of_intent, of_test, told["present"], told["differs"], told["state"])
+    return live_updates.version_of(of_row, of_intent, of_test, context["present"], context["differs"], context["state"])
 
 
 def draw_panel(request: TenantRequest) -> SafeString:
@@ -248,9 +248,9 @@ def draw_panel(request: TenantRequest) -> SafeString:
     refused: CategoriesForm | None = getattr(request, REFUSED_FORM, None)
     if not current_connection().service_tenant_id:
         return SafeString("")
-    told = live_context(request)
-    row, present = told["row"], told["present"]
-    context = told | {
+    live = live_context(request)
+    row, present = live["row"], live["present"]
+    context = live | {
         "form": refused or CategoriesForm(row, present),
         "may_manage": request.access.can(Permission.CONNECTION_MANAGE),
         "is_reachable": service_settings.is_reachable(),
@@ -263,8 +263,8 @@ def draw_panel(request: TenantRequest) -> SafeString:
 
 def draw_on_log_page(request: TenantRequest) -> SafeString:
     """Draw how soon the log gets new records, next to its completeness."""
-    told, states = batching.load_rows(request, BATCH_NAME), batching.load_rows(request, "freshness")
-    working = next((working for is_on, working in told if is_on), Webhook.Working.OFF)
+    rows, states = batching.load_rows(request, BATCH_NAME), batching.load_rows(request, "freshness")
+    working = next((working for is_on, working in rows if is_on), Webhook.Working.OFF)
     read = next((each for each in states if each.kind == MirrorKind.HISTORIES), None)
     every = None if read is None or read.error else read.every or READ_INTERVALS[MirrorKind.HISTORIES]
     href = (

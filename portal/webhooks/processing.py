@@ -167,7 +167,7 @@ def _to_history(body: Mapping[str, Any]) -> dict[str, Any]:
     """Return a notification in the format of a log record. Fields outside the published format are kept unchanged."""
     info = body.get("additional_info")
     more = dict(info) if isinstance(info, dict) else {}
-    device = {name: body[told] for told, name in _DEVICE_FIELDS.items() if body.get(told)}
+    device = {name: body[field] for field, name in _DEVICE_FIELDS.items() if body.get(field)}
     member, units = more.pop("member", None), more.pop("units", None)
     item = {name: value for name, value in body.items() if name not in (*_MESSAGE_FIELDS, *_DEVICE_FIELDS)}
     item |= {"_content": body.get("event_name")} if body.get("event_name") else {}

@@ -186,11 +186,11 @@ MAX_SIGNATURES = 10
 
 def is_signed(body: bytes, signature: str, keys: Iterable[bytes]) -> bool:
     """Check whether the body was signed with one of the keys. All are compared, in constant time."""
-    told = list(_digests(signature))
+    digests = list(_digests(signature))
     right = False
     for key in keys:
         digest = hmac.digest(key, body, "sha256")
-        for each in told:
+        for each in digests:
             right |= hmac.compare_digest(digest, each)
     return right
 
@@ -264,12 +264,12 @@ def _has_valid_signature(request: HttpRequest, address: WebhookAddress, body: by
 
 def _body(request: HttpRequest) -> bytes:
     """Read the body within its limit. Raises BodyTooLong (before reading, if the length is given) or BodyIncomplete."""
-    told, stream = request.META.get("CONTENT_LENGTH") or "", request.META["wsgi.input"]
+    stated_length, stream = request.META.get("CONTENT_LENGTH") or "", request.META["wsgi.input"]
     try:
         if request.headers.get("Transfer-Encoding", "").lower() == "chunked":
             body: bytes = stream.read(MAX_BODY_BYTES + 1)
         else:
-            length = int(told or 0)
+            length = int(stated_length or 0)
             if length > MAX_BODY_BYTES:
                 raise BodyTooLong
             body = stream.read(length)

@@ -69,8 +69,8 @@ class SettingRow:
     """A setting with the portal's value and the service's value."""
 
     label: str
-    ours: str
-    theirs: str
+    portal_value: str
+    service_value: str
     differs: bool
 
 
@@ -92,11 +92,11 @@ class ServiceSettings:
 
     @classmethod
     def of(cls, record: TenantRecord) -> "ServiceSettings":
-        told = record.webhook if isinstance(record.webhook, dict) else {}
-        invalid, url = told.get("is_invalid"), told.get("url")
+        webhook = record.webhook if isinstance(record.webhook, dict) else {}
+        invalid, url = webhook.get("is_invalid"), webhook.get("url")
         is_on = not invalid if isinstance(invalid, bool) else None
         url = url if isinstance(url, str) else ""
-        return cls(record.read_at, url, is_on, categories_of(told), record.has_webhook_secret)
+        return cls(record.read_at, url, is_on, categories_of(webhook), record.has_webhook_secret)
 
     def address_owner(self, row: Webhook) -> AddressOwner:
         """Return the address's owner. Ours starts with this site's address, or ends with one of our tokens."""
@@ -130,20 +130,20 @@ def category_choices(tenant: Tenant, row: Webhook, present: ServiceSettings | No
     """Return the categories to choose from: those of the environment, then others that were seen or set."""
     seen = History.objects.order_by("-at", "-id").values_list("category", flat=True)[:_LATEST_RECORDS]
     known = tenant.environment.catalogue.records.categories
-    told = present.categories if present is not None else ()
-    return list(dict.fromkeys([*known, *sorted({each for each in seen if each}), *row.categories, *told]))
+    stored = present.categories if present is not None else ()
+    return list(dict.fromkeys([*known, *sorted({each for each in seen if each}), *row.categories, *stored]))
 
 
 def compare(row: Webhook, present: ServiceSettings) -> list[SettingRow]:
     """Return each setting with both values."""
-    whose = present.address_owner(row)
-    at_ours = whose is AddressOwner.OURS and present.url == address_of(row)
-    theirs = _("This portal") if at_ours else present.host
+    owner = present.address_owner(row)
+    is_ours = owner is AddressOwner.OURS and present.url == address_of(row)
+    address = _("This portal") if is_ours else present.host
     return [
         SettingRow(
             _("Notifications"), on_off_text(row.is_on), on_off_text(present.is_on), row.is_on is not present.is_on
         ),
-        SettingRow(_("Webhook address"), _("This portal"), theirs, not at_ours),
+        SettingRow(_("Webhook address"), _("This portal"), address, not is_ours),
         SettingRow(
             _("Categories"),
             categories_text(row.categories),

@@ -95,20 +95,20 @@ def _restore_values(row: Webhook, was: dict[str, Any]) -> None:
 def reconcile(intent: Intent) -> Finding:
     """Check whether the service has the requested values. A secret that it does not show proves nothing."""
     at = database_now()
-    told = single_reads.read_tenant(current_connection(), Priority.PEOPLE, is_unshared=True).settings.webhook
-    wanted, was = intent.body, intent.snapshot or {}
-    seen: dict[str, Any] = {"read": f"{local(at):%Y-%m-%d %H:%M:%S}"}
-    if (told.is_invalid, told.url, _categories_in(told)) != (
-        wanted["is_invalid"],
-        wanted["url"],
-        _categories_in(wanted),
+    current = single_reads.read_tenant(current_connection(), Priority.PEOPLE, is_unshared=True).settings.webhook
+    requested, was = intent.body, intent.snapshot or {}
+    evidence: dict[str, Any] = {"read": f"{local(at):%Y-%m-%d %H:%M:%S}"}
+    if (current.is_invalid, current.url, _categories_in(current)) != (
+        requested["is_invalid"],
+        requested["url"],
+        _categories_in(requested),
     ):
-        return handlers.judge_absence(intent, at, seen)
-    if told.secret_token == wanted["secret_token"]:
-        return Finding(True, seen)
-    if told.secret_token == was.get("secret"):
-        return handlers.judge_absence(intent, at, seen)
-    return Finding(None if was.get("secret") != wanted["secret_token"] else True, seen)
+        return handlers.judge_absence(intent, at, evidence)
+    if current.secret_token == requested["secret_token"]:
+        return Finding(True, evidence)
+    if current.secret_token == was.get("secret"):
+        return handlers.judge_absence(intent, at, evidence)
+    return Finding(None if was.get("secret") != requested["secret_token"] else True, evidence)
 
 
 def _categories_in(settings: Any) -> set[str]:

@@ -30,10 +30,10 @@ def now(request: TenantRequest) -> HttpResponse:
     """Show the part of the panel that is updated automatically, or the whole page if it was opened directly."""
     if not live_updates.is_poll(request):
         return redirect(_page(request))
-    told = panel.live_context(request)
-    if live_updates.is_up_to_date(request, told["seen"]):
+    context = panel.live_context(request)
+    if live_updates.is_up_to_date(request, context["seen"]):
         return live_updates.unchanged_response()
-    return render(request, "hooks/now.html", told)
+    return render(request, "hooks/now.html", context)
 
 
 @tenant_view(Permission.CONNECTION_MANAGE, methods=["POST"])
@@ -52,8 +52,8 @@ def change(request: TenantRequest, what: str) -> HttpResponse:
         actions.switch_off_locally(by=Requester.from_request(request))
         messages.success(request, _("Switched off in the portal. The settings at the service were left as they are."))
         return redirect(_page(request))
-    asked = partial(actions.submit_change, act=act, categories=chosen, replace=request.POST.get("replace", ""))
-    intent = submit_once(request, ErrorsAsMessages(request), asked)
+    command = partial(actions.submit_change, act=act, categories=chosen, replace=request.POST.get("replace", ""))
+    intent = submit_once(request, ErrorsAsMessages(request), command)
     page = reverse("connection:index", args=[request.tenant.slug])
     return redirect(_page(request) if intent is None else address_of(page, intent))
 
