@@ -79,8 +79,8 @@ class RuleForm(ConflictForm, HoursForm):
     severity = forms.TypedChoiceField(label=_("Severity"), choices=Severity.choices, coerce=int)
 
     def __init__(self, rule: EffectiveRule, data: QueryDict | None = None) -> None:
-        shown: dict[str, Any] = {"is_on": rule.is_on, "severity": int(rule.severity), **rule.values}
-        super().__init__(rule.hours, data, shown)
+        initial: dict[str, Any] = {"is_on": rule.is_on, "severity": int(rule.severity), **rule.values}
+        super().__init__(rule.hours, data, initial)
         self.fields["days"].label = _t("Days (none: always)")
         self.rule = rule
         for each in rule.kind.all_settings:
@@ -134,13 +134,13 @@ class RecipientsForm(ConflictForm, forms.Form):
     """The roles and people that a rule's alerts can be sent to."""
 
     def __init__(self, audience: AlertRecipients | None, data: QueryDict | None = None) -> None:
-        shown = {"roles": audience.roles, "people": audience.people} if audience else {}
-        super().__init__(data, initial=shown)
+        initial = {"roles": audience.roles, "people": audience.people} if audience else {}
+        super().__init__(data, initial=initial)
         named = [each for each in TENANT_ROLES if Permission.ALERTS_VIEW in each.permissions]
         roles = [(each.name, each.title) for each in named]
         staff = Staff.objects.filter(is_active=True, user__is_active=True).select_related("user").order_by("user__name")
-        seen = [each for each in staff if Permission.ALERTS_VIEW in find_role(each.role).permissions]
-        people = [(each.user_id, str(each.user)) for each in seen]
+        eligible = [each for each in staff if Permission.ALERTS_VIEW in find_role(each.role).permissions]
+        people = [(each.user_id, str(each.user)) for each in eligible]
         several = forms.CheckboxSelectMultiple
         refused = {"invalid_choice": _t("Choose roles and people from the list. Nothing was changed.")}
         self.fields["roles"] = forms.MultipleChoiceField(

@@ -87,8 +87,8 @@ def _apply(
 ) -> HttpResponseBase:
     """Run an action on an alert, then return to its page with the result (`act_and_return`)."""
     page = reverse("alerts:alert", args=[request.tenant.slug, alert_id])
-    wanted = partial(act, _alert_or_404(alert_id), Requester.from_request(request))
-    return act_and_return(request, page, wanted, actions.AlreadyHandled, done=done, typed=typed)
+    command = partial(act, _alert_or_404(alert_id), Requester.from_request(request))
+    return act_and_return(request, page, command, actions.AlreadyHandled, done=done, typed=typed)
 
 
 @tenant_view(Permission.ALERTS_TAKE, methods=["POST"])
@@ -150,8 +150,8 @@ def rule(request: TenantRequest, watched: str) -> HttpResponseBase:
     context = rule_context(request, form, RecipientsForm.of(watched))
     if form.is_valid():
         if "try" not in request.POST:
-            wanted = partial(actions.change_rule, rule=form.rule_values, by=Requester.from_request(request))
-            if change_with_feedback(request, wanted, _("Rule saved."), form):
+            command = partial(actions.change_rule, rule=form.rule_values, by=Requester.from_request(request))
+            if change_with_feedback(request, command, _("Rule saved."), form):
                 return redirect("alerts:rules", request.tenant.slug)
         elif context["may_try"]:
             context["tried"] = try_rule(request.tenant, form.rule_values)
@@ -165,8 +165,8 @@ _MAX_ADDRESS_MESSAGES = 20
 @tenant_view(Permission.ALERTS_VIEW, methods=["GET", "POST"])
 def own_settings(request: TenantRequest) -> HttpResponseBase:
     """Show and save a person's e-mail settings. Browser notifications are requested by the page."""
-    kept = NotificationSettings.objects.filter(user=request.user).first()
-    form = NotificationForm(kept, default_min_severity(request.access.role.name), request.POST or None)
+    saved = NotificationSettings.objects.filter(user=request.user).first()
+    form = NotificationForm(saved, default_min_severity(request.access.role.name), request.POST or None)
     if form.is_valid():
         if request.access.support_session:
             raise AccessDenied(_("In a support session you get no e-mail about alerts."))
@@ -186,13 +186,13 @@ def recipients(request: TenantRequest, watched: str) -> HttpResponseBase:
         raise Http404
     form = RecipientsForm.of(watched, request.POST)
     if form.is_valid():
-        wanted = partial(
+        command = partial(
             notification_actions.change_recipients,
             **form.cleaned_data,
             kind=KINDS[watched],
             by=Requester.from_request(request),
         )
-        if change_with_feedback(request, wanted, _("Recipients saved."), form):
+        if change_with_feedback(request, command, _("Recipients saved."), form):
             return redirect("alerts:rule", request.tenant.slug, watched)
     rule = RuleForm(rule_of(KINDS[watched], Rule.objects.filter(kind=watched).first()))
     return render(request, "alerts/rule.html", rule_context(request, rule, form))

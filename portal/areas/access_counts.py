@@ -149,12 +149,12 @@ def _without_gone(tallied: Iterable[CountRow], gone: QuerySet[Grant]) -> dict[st
     return counts
 
 
-def _count_of(here: Mapping[str, int], everywhere: Mapping[str, int]) -> AccessCount:
+def _count_of(counts: Mapping[str, int], everywhere: Mapping[str, int]) -> AccessCount:
     return AccessCount(
-        always=here.get(Kind.ALWAYS, 0),
-        schedule=here.get(Kind.SCHEDULE, 0),
-        never=here.get(Kind.NEVER, 0),
-        unknown=here.get(Kind.UNKNOWN, 0) + everywhere.get(Kind.UNKNOWN, 0),
+        always=counts.get(Kind.ALWAYS, 0),
+        schedule=counts.get(Kind.SCHEDULE, 0),
+        never=counts.get(Kind.NEVER, 0),
+        unknown=counts.get(Kind.UNKNOWN, 0) + everywhere.get(Kind.UNKNOWN, 0),
         everywhere=everywhere.get(Kind.ALWAYS, 0),
     )
 

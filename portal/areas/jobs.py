@@ -105,10 +105,10 @@ def _check_row(job: Job, row: Row, rights: Any, judge: Any) -> kinds.RowDecision
 
 def _recomputed_note(job: Job, row: Row, now: Any) -> str:
     """Return "recomputed" if a scheduled edit has another result than its preview showed, otherwise an empty text."""
-    seen = _stored_rights(row, "old")
-    if not job.options.get("scheduled") or seen is _MISSING:
+    stored = _stored_rights(row, "old")
+    if not job.options.get("scheduled") or stored is _MISSING:
         return ""
-    return "" if _is_same_for_area(now, seen, edit_of_job(job).area_id) else "recomputed"
+    return "" if _is_same_for_area(now, stored, edit_of_job(job).area_id) else "recomputed"
 
 
 def _edit_decider(job: Job) -> Any:
@@ -116,14 +116,14 @@ def _edit_decider(job: Job) -> Any:
 
     def judge(row: Row, now: Any) -> EditDecision | None:
         """Return the decision, or None if the area's rights changed since the row was created and are not as sent."""
-        seen, sent = _stored_rights(row, "old"), _stored_rights(row, "body")
+        stored, sent = _stored_rights(row, "old"), _stored_rights(row, "body")
         if sent is not _MISSING and is_same_rights(now, sent):
             return EditDecision(EditResult.UNCHANGED)
-        if job.options.get("scheduled") or seen is _MISSING or _is_same_for_area(now, seen, wish.area_id):
+        if job.options.get("scheduled") or stored is _MISSING or _is_same_for_area(now, stored, wish.area_id):
             return merging.decide(now, wish, all_areas)
         # The area already has the sent rights, and only other areas changed. If a list replaces "everywhere", all areas
         # count.
-        everywhere = normalise_devices(seen).get("default_mode") == "allow_all"
+        everywhere = normalise_devices(stored).get("default_mode") == "allow_all"
         done = sent is not _MISSING and not everywhere and _is_same_for_area(now, sent, wish.area_id)
         return EditDecision(EditResult.UNCHANGED) if done else None
 
@@ -183,10 +183,10 @@ def describe_changes(row: Row) -> list[kinds.FieldChange]:
     before, wish = _stored_rights(row, "old"), edit_of_job(row.job)
     name = str(row.job.options.get("area_name") or wish.area_id)
     if before is _MISSING:
-        wanted = words.pass_text(wish.pass_) if wish.kind == EditKind.GRANT else _("no right here")
+        change = words.pass_text(wish.pass_) if wish.kind == EditKind.GRANT else _("no right here")
         if row.job.undo_of_id is not None:
-            wanted = _("as it was before")
-        return [(name, _("rights are loaded first"), wanted)]
+            change = _("as it was before")
+        return [(name, _("rights are loaded first"), change)]
     undoes = row.job.undo_of_id is not None
     after = _stored_rights(row, "body") if undoes else merging.decide(before, wish, area_ids(row.job)).after
     if after is None or after is _MISSING:
@@ -264,13 +264,13 @@ def schedule_end(job: Job, by: Requester) -> None:
     if job.undo_of_id is not None or not job.options.get("until"):
         return
     members = Row.objects.filter(job=job, action=Action.UPDATE).exclude(member_id="").order_by("line")
-    kept = {name: job.options[name] for name in ("area_id", "area_name", "trust", "until")}
+    options = {name: job.options[name] for name in ("area_id", "area_name", "trust", "until")}
     end = actions.prepare(
         kind=job.kind,
         by=by,
         rows=((member_id, {}, {}) for member_id in members.values_list("member_id", flat=True)),
         permission=Permission(job.permission),
-        options={**kept, "act": str(EditKind.UNDO), "ends": True},
+        options={**options, "act": str(EditKind.UNDO), "ends": True},
         starts_at=datetime.fromisoformat(job.options["until"]),
         undo_of=job,
         is_audited_elsewhere=True,
@@ -299,13 +299,13 @@ def start_loading(*, by: Requester) -> Job | None:
     running = running_load()
     if running is not None:
         return running
-    wanted = list(
+    member_ids = list(
         _unread_members().order_by("name_key", "pk").values_list("member_id", flat=True)[: actions.MAX_JOB_ROWS]
     )
-    if not wanted:
+    if not member_ids:
         return None
     job = actions.prepare(
-        kind=LOADING_KIND, by=by, rows=((member_id, {}, {}) for member_id in wanted), is_audited_elsewhere=True
+        kind=LOADING_KIND, by=by, rows=((member_id, {}, {}) for member_id in member_ids), is_audited_elsewhere=True
     )
     actions.start(by=by, job=job)
     return job

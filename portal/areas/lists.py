@@ -45,10 +45,10 @@ _FLAGS = (("outside", _("Outside")), ("management", _("Management area")))
 
 
 def _by_flag(rows: QuerySet[Area], values: list[str]) -> QuerySet[Area]:
-    wanted = rows.none()
+    matching = rows.none()
     for value in values:
-        wanted = wanted | rows.filter(**{f"is_{value}": True})
-    return wanted
+        matching = matching | rows.filter(**{f"is_{value}": True})
+    return matching
 
 
 class Areas(Table):

@@ -80,10 +80,10 @@ def decide(rights: Any, edit: AccessEdit, all_area_ids: Collection[str]) -> Edit
         return EditDecision(EditResult.UNKNOWN)
     if edit.kind == EditKind.WITHDRAW:
         return _decision_on_change(before, withdraw_area(before, edit.area_id))
-    wanted = normal_pass(edit.pass_)
-    if held is not None and held != wanted and not edit.replace_hours and not _admits_more(wanted, held):
+    granted = normal_pass(edit.pass_)
+    if held is not None and held != granted and not edit.replace_hours and not _admits_more(granted, held):
         return EditDecision(EditResult.OTHER_HOURS)
-    return _decision_on_change(before, grant_area(before, edit.area_id, wanted))
+    return _decision_on_change(before, grant_area(before, edit.area_id, granted))
 
 
 def undo(rights: Any, before: Any, after: Any, area_id: str) -> EditDecision:
@@ -91,21 +91,21 @@ def undo(rights: Any, before: Any, after: Any, area_id: str) -> EditDecision:
 
     If a list replaced "everywhere", it is restored only if nothing else was changed since.
     """
-    now, was, ours = (normalise_devices(each) for each in (rights, before, after))
-    if now == was:
+    now, former_rights, written_rights = (normalise_devices(each) for each in (rights, before, after))
+    if now == former_rights:
         return EditDecision(EditResult.UNCHANGED)
-    if now == ours:
-        return EditDecision(EditResult.CHANGES, was)
-    if was.get("default_mode") == "allow_all" or now.get("default_mode") not in ("option", "deny_all"):
+    if now == written_rights:
+        return EditDecision(EditResult.CHANGES, former_rights)
+    if former_rights.get("default_mode") == "allow_all" or now.get("default_mode") not in ("option", "deny_all"):
         return EditDecision(EditResult.CHANGED_SINCE)
     try:
-        held, written, former = (pass_for_area(each, area_id) for each in (now, ours, was))
+        held, written, former = (pass_for_area(each, area_id) for each in (now, written_rights, former_rights))
         if _UNKNOWN_ENTRY in (held, written, former) or held != written:
             return EditDecision(EditResult.CHANGED_SINCE)
-        given = withdraw_area(now, area_id) if former is None else grant_area(now, area_id, former)
+        result = withdraw_area(now, area_id) if former is None else grant_area(now, area_id, former)
     except UnknownRights:
         return EditDecision(EditResult.UNKNOWN)
-    return _decision_on_change(now, given)
+    return _decision_on_change(now, result)
 
 
 class _UnknownEntry:
@@ -119,11 +119,11 @@ def pass_for_area(normal: Json, area_id: str) -> Any:
     """Return the pass for an area in normalised rights; None without one, or a marker for an unknown entry."""
     listed = normal.get(_LIST)
     entries = listed if isinstance(listed, list) else []
-    mine = [entry for entry in entries if isinstance(entry, dict) and entry.get("area_id") == area_id]
-    if not mine:
+    matching = [entry for entry in entries if isinstance(entry, dict) and entry.get("area_id") == area_id]
+    if not matching:
         return None
-    plain = len(mine) == 1 and set(mine[0]) == {"area_id", "pass"} and is_plain(mine[0]["pass"])
-    return mine[0]["pass"] if plain else _UNKNOWN_ENTRY
+    plain = len(matching) == 1 and set(matching[0]) == {"area_id", "pass"} and is_plain(matching[0]["pass"])
+    return matching[0]["pass"] if plain else _UNKNOWN_ENTRY
 
 
 def rights_for_area(rights: Any, area_id: str) -> Json:
@@ -145,10 +145,10 @@ def gives_access(before: Any, after: Any, area_id: str) -> bool:
     If they cannot be compared, return True.
     """
     old, new = normalise_devices(before), normalise_devices(after)
-    held, given = _pass_in_force(old, area_id), _pass_in_force(new, area_id)
-    if _UNKNOWN_ENTRY in (held, given):
-        return rights_for_area(old, area_id) != rights_for_area(new, area_id) and given is not None
-    return given is not None and (held is None or not _admits_more(held, given))
+    held, granted = _pass_in_force(old, area_id), _pass_in_force(new, area_id)
+    if _UNKNOWN_ENTRY in (held, granted):
+        return rights_for_area(old, area_id) != rights_for_area(new, area_id) and granted is not None
+    return granted is not None and (held is None or not _admits_more(held, granted))
 
 
 def _pass_in_force(normal: Json, area_id: str) -> Any:
@@ -179,12 +179,12 @@ def _decide_everywhere(before: Json, wish: AccessEdit, all_area_ids: Collection[
     return EditDecision(EditResult.LISTED, grant_area(before, wish.area_id, wish.pass_ or never(), all_area_ids=known))
 
 
-def _admits_more(wanted: Json, held: Json) -> bool:
-    """Return whether `wanted` certainly gives access whenever `held` does."""
-    if held == never() or wanted == always():
+def _admits_more(wider: Json, narrower: Json) -> bool:
+    """Return whether `wider` certainly gives access whenever `narrower` does."""
+    if narrower == never() or wider == always():
         return True
-    plain = is_plain(wanted) and is_plain(held)
-    return plain and merge_passes(held, wanted) == wanted
+    plain = is_plain(wider) and is_plain(narrower)
+    return plain and merge_passes(narrower, wider) == wider
 
 
 def _decision_on_change(before: Json, after: Json) -> EditDecision:

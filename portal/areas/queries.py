@@ -181,12 +181,14 @@ def staff_changes(area: Area) -> list[StaffChange]:
     rows = AuditEntry.objects.filter(target=target_of("area", area.area_id)).select_related("by", "support_session")
     entries = list(rows.order_by("-at", "-pk")[:CHANGES])
     # Old entries contain the words themselves.
-    return [StaffChange(entry, ((kept := entry.after or {}) | audit_words(kept)).get("when", "")) for entry in entries]
+    return [
+        StaffChange(entry, ((values := entry.after or {}) | audit_words(values)).get("when", "")) for entry in entries
+    ]
 
 
-def audit_words(kept: Mapping[str, Any]) -> dict[str, str]:
+def audit_words(values: Mapping[str, Any]) -> dict[str, str]:
     """Return the hours in an audit entry in the reader's language."""
-    return {"when": words.pass_text(kept["pass"])} if "pass" in kept else {}
+    return {"when": words.pass_text(values["pass"])} if "pass" in values else {}
 
 
 JOBS = 5
@@ -276,8 +278,8 @@ def _change_again(job: Job, area: Area) -> dict[str, Any] | None:
     if not chosen:
         return None
     listed = urlencode({"list": chosen.pop("list", "")})
-    there = reverse(f"areas:{job.options['act']}", args=[job.tenant.slug, area.area_id])
-    return {"url": f"{there}?{listed}", "fields": chosen}
+    page_url = reverse(f"areas:{job.options['act']}", args=[job.tenant.slug, area.area_id])
+    return {"url": f"{page_url}?{listed}", "fields": chosen}
 
 
 def _unchanged_texts(counts: dict[str, int]) -> Iterator[tuple[str, str]]:

@@ -99,10 +99,10 @@ class SettingsForm(ConflictForm, forms.Form):
     )
 
 
-def _with_gone(named: dict[str, str], kept: list[str]) -> list[tuple[str, str]]:
+def _with_gone(named: dict[str, str], chosen: list[str]) -> list[tuple[str, str]]:
     """Return the choices, then those of the camera that the service no longer lists."""
-    gone = {each: _t("%(id)s (no longer listed)") % {"id": each} for each in kept if each not in named}
-    return list((named | gone).items())
+    deleted = {each: _t("%(id)s (no longer listed)") % {"id": each} for each in chosen if each not in named}
+    return list((named | deleted).items())
 
 
 class MomentForm(forms.Form):

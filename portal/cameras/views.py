@@ -32,15 +32,15 @@ from tenants.roles import Permission
 @tenant_view(Permission.CAMERAS_VIEW)
 def index(request: TenantRequest) -> HttpResponse:
     """Show the latest pictures of all cameras. While the page is open, they are updated."""
-    shown = queries.CameraWall(request)
-    shown.record_view()
-    if live_updates.is_up_to_date(request, shown.version):
+    wall = queries.CameraWall(request)
+    wall.record_view()
+    if live_updates.is_up_to_date(request, wall.version):
         return live_updates.unchanged_response()
     tiles.record_wall_viewed(Requester.from_request(request))
     if live_updates.is_poll(request):
-        return render(request, "cameras/wall.html", {"wall": shown})
+        return render(request, "cameras/wall.html", {"wall": wall})
     context = {
-        "wall": shown,
+        "wall": wall,
         "usage": usage.current_usage(),
         "may_manage": request.access.can(Permission.CAMERAS_MANAGE),
     }
@@ -194,10 +194,10 @@ def settings(request: TenantRequest) -> HttpResponseBase:
         request.POST if request.method == "POST" else None, initial={"wanted": door_command_pictures.is_enabled()}
     )
     if form.is_valid():
-        wanted = partial(
+        command = partial(
             door_command_pictures.set_enabled, enabled=form.cleaned_data["wanted"], by=Requester.from_request(request)
         )
-        if change_with_feedback(request, wanted, _("Camera settings saved."), form):
+        if change_with_feedback(request, command, _("Camera settings saved."), form):
             return redirect(_wall_url(request))
     return render(request, "cameras/settings.html", {"form": form})
 

@@ -202,22 +202,22 @@ def index(request: TenantRequest) -> HttpResponse:
 @tenant_view(VIEW, methods=["GET", "POST"], redraw_values={"preview": ""})
 def new(request: TenantRequest, act: str) -> HttpResponse:
     """Show the form of a bulk change for the members selected in a list."""
-    wanted = BULK_CHANGES.get(act)
-    if wanted is None:
+    change = BULK_CHANGES.get(act)
+    if change is None:
         raise Http404
-    request.access.check(wanted.permission)
+    request.access.check(change.permission)
     chosen = posted_selection(request)
     count = chosen.count() if request.method == "POST" else 0
     if not count or count > job_actions.MAX_JOB_ROWS:
         messages.error(request, _selection_error(count))
         return redirect("members:index", request.tenant.slug)
-    form = wanted.form(request.POST if "preview" in request.POST else None)
+    form = change.form(request.POST if "preview" in request.POST else None)
     if form.is_valid():
-        job, plan = actions.prepare(by=Requester.from_request(request), change=wanted, form=form, selection=chosen)
+        job, plan = actions.prepare(by=Requester.from_request(request), change=change, form=form, selection=chosen)
         if job is not None:
             return redirect(kinds.page_address(job))
         form.add_error(None, actions.no_change_text(plan))
-    context = {"act": wanted, "form": form, "count": count, "fields": {**chosen.fields, "preview": "1"}}
+    context = {"act": change, "form": form, "count": count, "fields": {**chosen.fields, "preview": "1"}}
     return render(request, "changes/ask.html", context)
 
 

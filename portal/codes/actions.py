@@ -151,10 +151,10 @@ def open_link(text: str) -> OpenedCode | None:
         rows.update(opened=F("opened") + 1, opened_at=ClockTime())
         link = rows.select_related("visit").first()
         guest = Guest.objects.filter(guest_id=link.visit.guest_id if link else "", gone_at=None)
-        shown = guest.only("id", "tenant_id", "guest_id", "qrcode_data").first()
-        if link is None or shown is None or not shown.qrcode_data:
+        code_row = guest.only("id", "tenant_id", "guest_id", "qrcode_data").first()
+        if link is None or code_row is None or not code_row.qrcode_data:
             return None
-        return OpenedCode(shown.qrcode_data, link.visit.use_date_start, link.visit.use_date_end)
+        return OpenedCode(code_row.qrcode_data, link.visit.use_date_start, link.visit.use_date_end)
 
 
 def _is_working() -> Q:

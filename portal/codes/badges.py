@@ -106,9 +106,9 @@ def hours_of(visit: Visit, now: datetime | None = None) -> CodeHours:
 
 def _moment(moment: datetime, now: datetime, beside: datetime | None = None) -> str:
     """Return only the time for today or the day of `beside`; otherwise date and time."""
-    there = local(moment)
+    local_time = local(moment)
     near = local(beside if beside is not None else now).date()
-    return there.strftime("%H:%M" if there.date() == near else "%Y-%m-%d %H:%M")
+    return local_time.strftime("%H:%M" if local_time.date() == near else "%Y-%m-%d %H:%M")
 
 
 @dataclass(frozen=True)
@@ -303,13 +303,13 @@ def _draw_card(pdf: _BadgeDocument, badge: Badge, x: float, y: float) -> None:
     if badge.code:
         _draw_code(pdf, badge.code, x + CARD[0] - inner - code, y + (CARD[1] - code) / 2, code)
     width, left, foot = CARD[0] - 2 * inner - (code + 3 if code else 0), x + inner, y + CARD[1] - inner
-    rest = [line for line in (badge.company, _host_text(badge)) if line]
+    lines = [line for line in (badge.company, _host_text(badge)) if line]
     when = _draw_text(pdf, badge.hours.period, left, 0, width, 8, _SMALL, measure_only=True)
-    room = sum(_draw_text(pdf, line, left, 0, width, 7, _SMALL, measure_only=True) + 0.8 for line in rest) + when + 3
+    room = sum(_draw_text(pdf, line, left, 0, width, 7, _SMALL, measure_only=True) + 0.8 for line in lines) + when + 3
     at = _draw_text(pdf, badge.kind, left, y + inner, width, 6, (12, 8)) + 0.5
     at = _draw_text(pdf, badge.building, left, at, width, 6, (8, 5.5), grey=True) + 1.2
     at = _draw_text(pdf, badge.name, left, at, width, foot - room - at, (24, 8)) + 1.5
-    for line in rest:
+    for line in lines:
         at = _draw_text(pdf, line, left, at, width, 7, _SMALL) + 0.8
     _draw_text(pdf, badge.hours.period, left, max(at, foot - when), width, 8, _SMALL)
 

@@ -114,9 +114,9 @@ def _page(request: TenantRequest, visit: Visit, **extra: Any) -> HttpResponse:
 def _badges_page(request: TenantRequest, visits: list[Visit], address: dict[str, Any]) -> HttpResponse:
     form = request.GET.get("paper", "badge")
     form = form if form in PAPERS else "badge"
-    shown = {"badges": badges.badges_of(request.tenant, visits), "form": form, "address": address}
+    context = {"badges": badges.badges_of(request.tenant, visits), "form": form, "address": address}
     actions.record(visits[0], Requester.from_request(request), "badge_opened", paper=form, **_audit_facts(visits))
-    return render(request, "guests/codes/badge.html", shown)
+    return render(request, "guests/codes/badge.html", context)
 
 
 def badges_pdf(request: TenantRequest, visits: list[Visit], form: str, name: str) -> HttpResponse:
@@ -149,11 +149,11 @@ def guest_code(request: HttpRequest, token: str) -> HttpResponse:
     if opened is None or symbol is None:
         return _answer(request, "guests/codes/no_longer.html", {}, 404)
     phase = CodePhase.NOT_STARTED if opened.start > timezone.now() else CodePhase.ACTIVE
-    shown = {
+    context = {
         "picture": qr_drawing.draw_svg(symbol, _("Entry code")),
         "hours": CodeHours(phase, opened.start, opened.end),
     }
-    return _answer(request, "guests/codes/phone.html", shown, 200)
+    return _answer(request, "guests/codes/phone.html", context, 200)
 
 
 def _answer(request: HttpRequest, template: str, context: dict[str, object], status: int) -> HttpResponse:

@@ -42,8 +42,8 @@ def chosen_view(request: TenantRequest) -> str:
     view = request.GET.get("view", "")
     if view in VIEWS:
         return view
-    kept = ListPreferences.load(request, "doors:view").columns
-    return next((each for each in VIEWS if each in kept), "board")
+    saved = ListPreferences.load(request, "doors:view").columns
+    return next((each for each in VIEWS if each in saved), "board")
 
 
 @dataclass(frozen=True)
@@ -157,10 +157,12 @@ class DoorBoard:
         return None if self.doors else queries.empty_state(self.request)
 
     def _matches(self, door: PassController) -> bool:
-        wanted = self.area is None or any(place.area_id == self.area for place in self.places.get(door.device_id, ()))
+        is_in_area = self.area is None or any(
+            place.area_id == self.area for place in self.places.get(door.device_id, ())
+        )
         if self.area == _NO_AREA:
-            wanted = door.device_id not in self.places
-        return wanted and (door.attention or not self.only_attention)
+            is_in_area = door.device_id not in self.places
+        return is_in_area and (door.attention or not self.only_attention)
 
     def _shown_places(self, door: PassController) -> list[DoorArea]:
         """Return a door's areas, beginning with the area that the board is filtered by."""
@@ -247,8 +249,8 @@ class DoorWall(DoorBoard):
     @cached_property
     def other_tiles(self) -> list[DoorTile]:
         """Return the doors with small tiles: those without problems, and urgent ones beyond MAX_URGENT."""
-        rest = self._urgent_doors[MAX_URGENT:] + [door for door in self.doors if not door.attention]
-        return [self._tile(door, None) for door in rest[: max(WALL_ROOM - URGENT_SPACE * len(self.urgent_tiles), 0)]]
+        others = self._urgent_doors[MAX_URGENT:] + [door for door in self.doors if not door.attention]
+        return [self._tile(door, None) for door in others[: max(WALL_ROOM - URGENT_SPACE * len(self.urgent_tiles), 0)]]
 
     @property
     def hidden_count(self) -> int:

@@ -52,8 +52,8 @@ class DoorList(Table):
         )
 
     def areas_text(self, row: PassController) -> str:
-        there = self.places.get(row.device_id, ())
-        return join_values(add_side(place.name, place.side) for place in there)
+        places = self.places.get(row.device_id, ())
+        return join_values(add_side(place.name, place.side) for place in places)
 
     def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:
         return queryset.filter(device_name__icontains=text)

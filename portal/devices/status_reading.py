@@ -87,12 +87,12 @@ def read_soon() -> int:
     return read
 
 
-def _read(wanted: Q, in_sight: bool) -> tuple[int, bool]:
+def _read(condition: Q, in_sight: bool) -> tuple[int, bool]:
     """Read doors, urgent ones first. Return the number read, and whether all could be read."""
     connection, read = current_connection(), 0
     if not connection.is_connected:
         return 0, False
-    for device_id, urgent in _next_doors(wanted):
+    for device_id, urgent in _next_doors(condition):
         beyond = in_sight and not urgent and _is_share_used(connection)
         usual = Priority.WATCHED if beyond else Priority.SYNC
         try:
@@ -135,17 +135,19 @@ def on_histories(tenant: Tenant, *, histories: Sequence[History]) -> None:
     catalogue = tenant.environment.catalogue
     # Records of these categories need a reading, because the door was operated or the event is serious.
     telling = {*catalogue.records.operated, *catalogue.records.device_alarm_categories}
-    wanted: dict[str, datetime | None] = {}
+    reading_due: dict[str, datetime | None] = {}
     for record in filter(lambda record: record.device_id, histories):
         word = door_word_of(record, catalogue.states)
         if word and door_states.apply_event(tenant, record.device_id, word, at=record.at, content=record.text):
             if word is DoorEvent.CONNECTION_LOST:  # the record is enough; a reading confirms it when a call is free
                 door_states.request_reading(record.device_id, is_urgent=False)
             else:
-                wanted[record.device_id] = None
+                reading_due[record.device_id] = None
         elif record.category in telling:
-            wanted.setdefault(record.device_id, record.at)
-    if sum(door_states.request_reading(device_id, unless_read_after=at) for device_id, at in sorted(wanted.items())):
+            reading_due.setdefault(record.device_id, record.at)
+    if sum(
+        door_states.request_reading(device_id, unless_read_after=at) for device_id, at in sorted(reading_due.items())
+    ):
         URGENT_DOORS.wake(tenant.pk)
 
 

@@ -33,33 +33,33 @@ from tenants.roles import Permission
 def index(request: TenantRequest) -> HttpResponse:
     """Show all doors, as a board that updates or as a list."""
     chosen = board.chosen_view(request)
-    shown = board.DoorBoard(request)
+    board_view = board.DoorBoard(request)
     if chosen == "board" and live_updates.is_poll(request):
-        return _refresh_board(request, shown)
+        return _refresh_board(request, board_view)
     context = {"views": board.view_links(request, chosen)}
     if chosen == "list":
         return DoorList(request, queries.by_urgency()).respond("devices/index.html", context)
-    return render(request, "devices/index.html", context | {"board": shown})
+    return render(request, "devices/index.html", context | {"board": board_view})
 
 
 @tenant_view(Permission.DEVICES_VIEW)
 def wall(request: TenantRequest) -> HttpResponse:
     """Show the board for a wall screen, which also updates."""
-    shown = board.DoorWall(request)
+    wall_view = board.DoorWall(request)
     status_reading.record_board_viewer()
-    if live_updates.is_up_to_date(request, shown.version):
+    if live_updates.is_up_to_date(request, wall_view.version):
         return live_updates.unchanged_response()
     return render(
-        request, "devices/wall_now.html" if live_updates.is_poll(request) else "devices/wall.html", {"wall": shown}
+        request, "devices/wall_now.html" if live_updates.is_poll(request) else "devices/wall.html", {"wall": wall_view}
     )
 
 
-def _refresh_board(request: TenantRequest, shown: board.DoorBoard) -> HttpResponse:
+def _refresh_board(request: TenantRequest, board_view: board.DoorBoard) -> HttpResponse:
     """Answer a board's update request with its new content, or with nothing if it is unchanged."""
     status_reading.record_board_viewer()
-    if live_updates.is_up_to_date(request, shown.version):
+    if live_updates.is_up_to_date(request, board_view.version):
         return live_updates.unchanged_response()
-    return render(request, "devices/board.html", {"board": shown})
+    return render(request, "devices/board.html", {"board": board_view})
 
 
 @tenant_view(Permission.DEVICES_VIEW)
@@ -104,10 +104,10 @@ def status(request: TenantRequest, device_id: str) -> HttpResponse:
 
 def pending_command(request: TenantRequest, device_id: str) -> PendingCommand | None:
     """Return the posted command, to be confirmed and sent; None for an invalid form."""
-    wanted, door = request.POST.get("control", ""), get_door(device_id)
-    if wanted not in DoorCommand.values:
+    control, door = request.POST.get("control", ""), get_door(device_id)
+    if control not in DoorCommand.values:
         return None
-    return command_to_confirm(request, DoorCommand(wanted).title_for(door), _page_of(request, door))
+    return command_to_confirm(request, DoorCommand(control).title_for(door), _page_of(request, door))
 
 
 def _send_command(
@@ -120,13 +120,13 @@ def _send_command(
 
 @tenant_view(Permission.DOORS_OPERATE, methods=["POST"], find_command=pending_command)
 def command(request: TenantRequest, device_id: str) -> HttpResponse:
-    door, wanted = get_door(device_id), request.POST.get("control", "")
+    door, control = get_door(device_id), request.POST.get("control", "")
     page = _page_of(request, door)
-    if wanted not in DoorCommand.values:
+    if control not in DoorCommand.values:
         messages.error(request, _("This command is not available. Nothing was sent."))
         return redirect(page)
-    act = partial(_send_command, door, DoorCommand(wanted), request.POST)
-    return submit_command(request, act, page, keeps_values=wanted == DoorCommand.HOLD)
+    act = partial(_send_command, door, DoorCommand(control), request.POST)
+    return submit_command(request, act, page, keeps_values=control == DoorCommand.HOLD)
 
 
 def _page_of(request: TenantRequest, door: PassController) -> str:
@@ -136,15 +136,15 @@ def _page_of(request: TenantRequest, door: PassController) -> str:
 def _live_context(request: TenantRequest, door: PassController) -> dict[str, Any]:
     """Return the parts of a door's page that update, with their version mark."""
     intents = queries.latest_commands(door)
-    held = holds.active_holds([door.device_id]).get(door.device_id) if queries.is_held(door) else None
-    here = RecentRecords(request, "device", [door.device_id], is_polling=False)
+    hold = holds.active_holds([door.device_id]).get(door.device_id) if queries.is_held(door) else None
+    records = RecentRecords(request, "device", [door.device_id], is_polling=False)
     return {
         "door": door,
         "intents": intents,
-        "happened": here,
-        "seen": queries.version_of(door, here, intents, held),
-        "held": held,
-        "held_words": queries.describe_hold(held) if held is not None else "",
+        "happened": records,
+        "seen": queries.version_of(door, records, intents, hold),
+        "held": hold,
+        "held_words": queries.describe_hold(hold) if hold is not None else "",
         "state": queries.state_of(door, request.tenant.environment.catalogue.states),
         "words": queries.words_of(door, request.tenant.environment.catalogue.states),
         "may_operate": request.access.can(Permission.DOORS_OPERATE),

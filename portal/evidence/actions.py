@@ -193,9 +193,9 @@ def add_hold(*, incident: Incident, reason: str, by: Requester) -> LegalHold:
     """Add a legal hold to an incident. Until all its holds have ended, nothing can be removed from it."""
     with transaction.atomic():
         lock_incident(incident.pk, "hold")
-        held = LegalHold.objects.create(incident=incident, reason=reason, by=by.user)
-        _audit(incident, by, "incident.held", after={"hold": held.pk, "reason": reason})
-    return held
+        hold = LegalHold.objects.create(incident=incident, reason=reason, by=by.user)
+        _audit(incident, by, "incident.held", after={"hold": hold.pk, "reason": reason})
+    return hold
 
 
 def end_hold(*, incident: Incident, hold: LegalHold, by: Requester) -> None:

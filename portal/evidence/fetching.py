@@ -122,18 +122,18 @@ def _fetch_snapshot(item: Item) -> StoredFile:
     camera = Camera.objects.filter(camera_id=item.facts["camera_id"]).first()
     if camera is None:
         raise _NotAvailable("no_camera", ever=False)
-    kept = Picture.objects.filter(camera=camera, at=item.at).exclude(mark="").first()
-    if kept is None:
+    picture = Picture.objects.filter(camera=camera, at=item.at).exclude(mark="").first()
+    if picture is None:
         try:
             pictures.read(current_connection(), [camera], Priority.JOBS, item.at)
         except BudgetExhausted as error:
             raise _RetryLater(max(error.check_again_at - database_now(), _RETRY_AFTER)) from None
         except ServiceError as error:
             raise _NotAvailable(pictures.trouble_of(error)) from None
-        kept = Picture.objects.get(camera=camera, at=item.at)
-    if not kept.content:
-        raise _NotAvailable(kept.trouble or "none")
-    return _store([kept.content])
+        picture = Picture.objects.get(camera=camera, at=item.at)
+    if not picture.content:
+        raise _NotAvailable(picture.trouble or "none")
+    return _store([picture.content])
 
 
 def _store(source: Iterable[bytes]) -> StoredFile:

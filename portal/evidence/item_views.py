@@ -184,9 +184,11 @@ def _choose_incident(request: TenantRequest, items: list[Item], back: str) -> Ht
 def _search_records(access: Access, found: Incident, text: str) -> list[History]:
     """Return matching records around an incident's time, oldest first, and one more than the page shows."""
     begin, end = _time_range(found)
-    wanted = search.RecordFilter(since=begin, until=end + timedelta(seconds=1), words=search.search_words(text))
+    record_filter = search.RecordFilter(since=begin, until=end + timedelta(seconds=1), words=search.search_words(text))
     return search.load_records(
-        search.filter_records(visibility.visible_search_rows(access), wanted).order_by("at", "id")[: _MOST_OFFERED + 1]
+        search.filter_records(visibility.visible_search_rows(access), record_filter).order_by("at", "id")[
+            : _MOST_OFFERED + 1
+        ]
     )
 
 

@@ -63,26 +63,26 @@ _VERDICT_TEXTS: dict[str, str | Promise] = {
 def item_of_record(record: History) -> Item:
     """Return a copy of a record of the activity log."""
     facts = {name: getattr(record, name) for name in _RECORD_FIELDS}
-    gone = record.at + timedelta(days=HISTORY_RETENTION_DAYS)
-    return Item(kind=Item.Kind.RECORD, reference=record.history_id, at=record.at, facts=facts, expires_at=gone)
+    expires_at = record.at + timedelta(days=HISTORY_RETENTION_DAYS)
+    return Item(kind=Item.Kind.RECORD, reference=record.history_id, at=record.at, facts=facts, expires_at=expires_at)
 
 
 def item_of_video(record: History) -> Item:
     """Return the item of a record's video, to be fetched later."""
     facts = {"device_id": record.device_id, "device_name": record.device_name}
-    gone = record.at + timedelta(days=VIDEO_RETENTION_DAYS)
-    return _item_to_fetch(Item.Kind.CLIP, record.history_id, record.at, facts, gone)
+    expires_at = record.at + timedelta(days=VIDEO_RETENTION_DAYS)
+    return _item_to_fetch(Item.Kind.CLIP, record.history_id, record.at, facts, expires_at)
 
 
 def item_of_picture(camera: Camera, at: datetime) -> Item:
     """Return the item of a camera's picture at a moment, to be fetched later."""
     facts = {"camera_id": camera.camera_id, "name": camera.name}
-    gone = at + timedelta(days=VIDEO_RETENTION_DAYS)
-    return _item_to_fetch(Item.Kind.SNAPSHOT, f"{camera.camera_id} {local(at).isoformat()}", at, facts, gone)
+    expires_at = at + timedelta(days=VIDEO_RETENTION_DAYS)
+    return _item_to_fetch(Item.Kind.SNAPSHOT, f"{camera.camera_id} {local(at).isoformat()}", at, facts, expires_at)
 
 
-def _item_to_fetch(kind: Item.Kind, reference: str, at: datetime, facts: dict[str, Any], gone: datetime) -> Item:
-    return Item(kind=kind, reference=reference, at=at, facts=facts, media=Item.Media.THERE, expires_at=gone)
+def _item_to_fetch(kind: Item.Kind, reference: str, at: datetime, facts: dict[str, Any], expires_at: datetime) -> Item:
+    return Item(kind=kind, reference=reference, at=at, facts=facts, media=Item.Media.THERE, expires_at=expires_at)
 
 
 def item_of_request(intent: Intent) -> Item:

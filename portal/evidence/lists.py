@@ -32,8 +32,10 @@ def state_chip(row: Incident) -> SafeString:
     """Return the incident's state, with a mark if it is on hold."""
     closed = _("Closed, kept until %(day)s") % {"day": row.keep_until}
     word = pgettext_lazy("incident", "Open") if row.is_open else closed
-    held = format_html(' <span class="chip chip-loud"><span>{}</span></span>', _("Legal hold")) if row.is_held else ""
-    return format_html('<span class="chip chip-quiet"><span>{}</span></span>{}', word, held)
+    hold_chip = (
+        format_html(' <span class="chip chip-loud"><span>{}</span></span>', _("Legal hold")) if row.is_held else ""
+    )
+    return format_html('<span class="chip chip-quiet"><span>{}</span></span>{}', word, hold_chip)
 
 
 def expiry_cell() -> Callable[[Any], SafeString]:

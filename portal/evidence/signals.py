@@ -61,8 +61,8 @@ def draw_record_link(request: TenantRequest) -> SafeString:
 
 def draw_check_link(request: TenantRequest) -> SafeString:
     """Draw the link that adds an access check to an incident."""
-    there = reverse("evidence:add_rights", args=[request.tenant.slug])
-    return _draw_link(request, f"{there}?{request.GET.urlencode()}")
+    page_url = reverse("evidence:add_rights", args=[request.tenant.slug])
+    return _draw_link(request, f"{page_url}?{request.GET.urlencode()}")
 
 
 def _draw_link(request: TenantRequest, href: str) -> SafeString:

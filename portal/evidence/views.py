@@ -152,8 +152,8 @@ def edit(request: TenantRequest, number: int) -> HttpResponseBase:
         return stopped
     form = EditForm(request.POST if request.method == "POST" else None, initial=initial_values(found))
     if form.is_valid():
-        wanted = partial(actions.edit, incident=found, **form.cleaned_data, by=Requester.from_request(request))
-        return apply(request, found, wanted, typed=True)
+        command = partial(actions.edit, incident=found, **form.cleaned_data, by=Requester.from_request(request))
+        return apply(request, found, command, typed=True)
     context = {"form": form, "incident": found}
     return render(request, "evidence/edit.html", context)
 
@@ -162,8 +162,8 @@ def edit(request: TenantRequest, number: int) -> HttpResponseBase:
 def note(request: TenantRequest, number: int) -> HttpResponseBase:
     found, form = incident_or_404(number), NoteForm(request.POST)
     if form.is_valid():
-        wanted = partial(actions.add_note, incident=found, **form.cleaned_data, by=Requester.from_request(request))
-        return apply(request, found, wanted, typed=True)
+        command = partial(actions.add_note, incident=found, **form.cleaned_data, by=Requester.from_request(request))
+        return apply(request, found, command, typed=True)
     context = _context(request, found) | {"note_form": form}
     return render(request, "evidence/incident.html", context)
 
@@ -296,8 +296,8 @@ def delete(request: TenantRequest, number: int) -> HttpResponseBase:
 def settings(request: TenantRequest) -> HttpResponseBase:
     form = SettingsForm(request.POST if request.method == "POST" else None, initial={"days": actions.retention_days()})
     if form.is_valid():
-        wanted = partial(actions.change_retention, **form.cleaned_data, by=Requester.from_request(request))
-        if change_with_feedback(request, wanted, _("Saved. Incidents closed before keep their day."), form):
+        command = partial(actions.change_retention, **form.cleaned_data, by=Requester.from_request(request))
+        if change_with_feedback(request, command, _("Saved. Incidents closed before keep their day."), form):
             return redirect(reverse("evidence:index", args=[request.tenant.slug]))
     return render(request, "evidence/settings.html", {"form": form})
 

@@ -60,8 +60,8 @@ def _confirmed(job: Job, row: Row) -> list[str]:
 
 def erase_before(before: datetime) -> None:
     """Erase the lists of the tenant in scope whose last guest left, or that were uploaded, before that moment."""
-    kept = Job.objects.filter(kind=KIND, erased_at=None).exclude(state=JobState.RUNNING)
-    over = kept.annotate(ends=Coalesce("last_end", "created_at")).filter(ends__lt=before, created_at__lt=before)
+    jobs = Job.objects.filter(kind=KIND, erased_at=None).exclude(state=JobState.RUNNING)
+    over = jobs.annotate(ends=Coalesce("last_end", "created_at")).filter(ends__lt=before, created_at__lt=before)
     ids = list(over.values_list("pk", flat=True))
     Row.objects.filter(job__in=ids).update(content=None, problems=[], notes=[])
     Job.objects.filter(pk__in=ids).update(erased_at=ClockTime(), title="", headings=None)

@@ -244,10 +244,10 @@ def _check_limits(row: ParsedRow, order: CodeOrder) -> None:
         row.problems.append(("email", "email", {}))
     named = {name for name, _word, _facts in row.problems}
     for path, fault, facts in find_faults(GuestCreate, order.body()):
-        shown = next((_COLUMN_OF_FIELD[name] for name in reversed(path) if name in _COLUMN_OF_FIELD), "")
-        if shown and shown not in named:
-            row.problems.append((shown, fault, facts))
-            named.add(shown)
+        column = next((_COLUMN_OF_FIELD[name] for name in reversed(path) if name in _COLUMN_OF_FIELD), "")
+        if column and column not in named:
+            row.problems.append((column, fault, facts))
+            named.add(column)
 
 
 def _is_valid(check: Callable[[str], None], text: str) -> bool:
@@ -276,16 +276,16 @@ def order_to_json(order: CodeOrder) -> dict[str, Any]:
     }
 
 
-def order_from_json(kept: Mapping[str, Any]) -> CodeOrder:
+def order_from_json(content: Mapping[str, Any]) -> CodeOrder:
     """Return the order of a row as the dry run showed it."""
-    plain = {name: kept[name] for name in ("name", "area_ids", "keys", "grace_minutes", "email", "mail", "remarks",
+    plain = {name: content[name] for name in ("name", "area_ids", "keys", "grace_minutes", "email", "mail", "remarks",
                                            "company")}  # fmt: skip
     return CodeOrder(
         **plain,
-        start=datetime.fromisoformat(kept["start"]),
-        end=datetime.fromisoformat(kept["end"]),
-        host=Host(*kept["host"]),
-        preset=Preset.objects.filter(pk=kept["preset"]).first(),
+        start=datetime.fromisoformat(content["start"]),
+        end=datetime.fromisoformat(content["end"]),
+        host=Host(*content["host"]),
+        preset=Preset.objects.filter(pk=content["preset"]).first(),
     )
 
 
@@ -340,21 +340,23 @@ def check_rows(found: GuestSheet, *, mail: bool) -> list[CheckedRow]:
     hosts = [texts_of(cells, columns).get("host", "") for _line, cells in found.lines]
     known = Lookups.of(hosts, mail=mail)
     rows = [parse_row(line, cells, columns, known) for line, cells in found.lines]
-    there = _active_visits(row.order for row in rows if row.order)
-    seen: dict[str, list[tuple[int, CodeOrder]]] = {}
-    return [_check_row(row, there, seen) for row in rows]
+    visits_by_name = _active_visits(row.order for row in rows if row.order)
+    earlier_rows: dict[str, list[tuple[int, CodeOrder]]] = {}
+    return [_check_row(row, visits_by_name, earlier_rows) for row in rows]
 
 
 def _check_row(
-    row: ParsedRow, there: dict[str, list[Visit]], seen: dict[str, list[tuple[int, CodeOrder]]]
+    row: ParsedRow, visits_by_name: dict[str, list[Visit]], earlier_rows: dict[str, list[tuple[int, CodeOrder]]]
 ) -> CheckedRow:
     order = row.order
     if order is None:
         return CheckedRow(row, Action.REFUSED, row.problems, [])
     name = order.hours.name_key
-    visits = [visit for visit in there.get(name, []) if _overlaps(order, visit.use_date_start, visit.use_date_end)]
-    earlier = next((line for line, other in seen.get(name, []) if _overlaps(order, other.start, other.end)), 0)
-    seen.setdefault(name, []).append((row.line, order))
+    visits = [
+        visit for visit in visits_by_name.get(name, []) if _overlaps(order, visit.use_date_start, visit.use_date_end)
+    ]
+    earlier = next((line for line, other in earlier_rows.get(name, []) if _overlaps(order, other.start, other.end)), 0)
+    earlier_rows.setdefault(name, []).append((row.line, order))
     problems: list[Problem] = (
         [("name", "double_guest", {"until": visits[0].use_date_end.isoformat()})] if visits else []
     )

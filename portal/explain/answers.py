@@ -280,9 +280,9 @@ def pass_for_place(rights: Any, place: CheckedPlace) -> Any:
     return _find_part(units if isinstance(units, list) else [], "unit_no", to_pass.unit_no, "pass")
 
 
-def _find_part(listed: list[Any], name: str, wanted: str, part: str) -> Any:
-    mine = (each for each in listed if isinstance(each, dict) and each.get(name) == wanted)
-    return next((each.get(part) for each in mine), None)
+def _find_part(listed: list[Any], name: str, value: str, part: str) -> Any:
+    entries = (each for each in listed if isinstance(each, dict) and each.get(name) == value)
+    return next((each.get(part) for each in entries), None)
 
 
 def _holiday_line(at: datetime, holidays: Holidays) -> list[ReasonLine]:

@@ -81,15 +81,15 @@ class ChangesSince:
             return ""
         if begin is None:
             return _("No activity in the 12 hours before and after.")
-        seen = begin <= min(self.at + AROUND, end)
-        return _("No activity today in the 12 hours before and after.") if seen else ""
+        is_loaded = begin <= min(self.at + AROUND, end)
+        return _("No activity today in the 12 hours before and after.") if is_loaded else ""
 
     @cached_property
     def records(self) -> list[History]:
         """Return the nearest records before and after the moment, oldest first."""
-        mine = visibility.visible_records(self.access).filter(member_id=self.member.member_id).order_by("-at", "-pk")
-        before = mine.filter(at__lte=self.at, at__gte=self.at - AROUND)[:RECORDS]
-        after = mine.filter(at__gt=self.at, at__lte=self.at + AROUND).order_by("at", "pk")[:RECORDS]
+        records = visibility.visible_records(self.access).filter(member_id=self.member.member_id).order_by("-at", "-pk")
+        before = records.filter(at__lte=self.at, at__gte=self.at - AROUND)[:RECORDS]
+        after = records.filter(at__gt=self.at, at__lte=self.at + AROUND).order_by("at", "pk")[:RECORDS]
         return [*reversed(before), *after]
 
     @cached_property

@@ -68,11 +68,11 @@ class Question:
     @cached_property
     def place(self) -> CheckedPlace | None:
         """Return the place from `place=area:<id>`, `place=key:<unit>:<box>`, `area=<id>` or `box=<id>&unit=<no>`."""
-        kind, _colon, rest = self.query.get("place", "").partition(":")
+        kind, _colon, identifier = self.query.get("place", "").partition(":")
         if kind == "area" or self.query.get("area"):
-            return self._area(rest or self.query.get("area", ""))
+            return self._area(identifier or self.query.get("area", ""))
         if kind == "key":
-            unit_no, _colon, box = rest.partition(":")
+            unit_no, _colon, box = identifier.partition(":")
             return self._key(box, unit_no)
         if self.query.get("box"):
             return self._key(self.query.get("box", ""), self.query.get("unit", ""))
@@ -115,9 +115,9 @@ class Question:
         place = self.place.value if self.place else ""
         member = self.member.member_id if self.member else ""
         parts: dict[str, Any] = {"member": member, "place": place, "at": self.chosen_at_text} | changes
-        kept = urlencode({name: value for name, value in parts.items() if value})
-        there = reverse(view, args=[self.request.tenant.slug])
-        return f"{there}?{kept}" if kept else there
+        query = urlencode({name: value for name, value in parts.items() if value})
+        page_url = reverse(view, args=[self.request.tenant.slug])
+        return f"{page_url}?{query}" if query else page_url
 
     @property
     def member_links(self) -> list[tuple[Member, str]]:
@@ -154,10 +154,10 @@ class Question:
         return CheckedPlace(f"area:{area_id}", self.places.area_name(area_id), AreaPlace(area_id))
 
     def _key(self, box: str, unit_no: str) -> CheckedPlace:
-        there = self.places.boxes.get(box)
-        if there is None or unit_no not in there.units:
+        found = self.places.boxes.get(box)
+        if found is None or unit_no not in found.units:
             raise Http404
-        name = _key_name(there.name, unit_no, there.units[unit_no])
+        name = _key_name(found.name, unit_no, found.units[unit_no])
         return CheckedPlace(f"key:{unit_no}:{box}", name, KeyPlace(box, unit_no))
 
     @property

@@ -34,8 +34,8 @@ def reading(request: TenantRequest) -> HttpResponse:
             trouble = str(why)
         question = Question(request)  # load the member again after the reading
     if request.htmx:
-        gone = Member.objects.filter(member_id=request.GET.get("member", ""), gone_at__isnull=False).exists()
-        context = {"trouble": trouble, "read": True} | ({} if gone else _context(request, question))
+        is_gone = Member.objects.filter(member_id=request.GET.get("member", ""), gone_at__isnull=False).exists()
+        context = {"trouble": trouble, "read": True} | ({} if is_gone else _context(request, question))
         return render(request, "explain/answer.html", context)
     if trouble:
         messages.warning(request, trouble)

@@ -80,18 +80,18 @@ def compare_rights(group: Group) -> RightsComparison:
     found = [row for row in rows if row["rights"] is not None][: MOST_VARIANTS + 1]
     totals = _count_members(members, rows)
     together = _group_by_meaning(found)
-    shown = list(together.values())[:SHOWN_VARIANTS]
-    _describe_variants(members, shown)
+    variants = list(together.values())[:SHOWN_VARIANTS]
+    _describe_variants(members, variants)
     if totals["known"] < totals["all"]:
         prioritise_members(members.filter(rights__isnull=True), 200)
     return RightsComparison(
-        variants=shown,
+        variants=variants,
         known_count=totals["known"],
         compared_count=totals["all"],
         has_more_members=(group.member_count or 0) > totals["all"] == MOST_MEMBERS,
         is_complete=(group.member_count or 0) <= MOST_MEMBERS,
         since=min((each["since"] for each in found if each["since"]), default=None),
-        hidden_variants=len(together) - len(shown),
+        hidden_variants=len(together) - len(variants),
         main_digest=next(iter(together), ""),
     )
 
@@ -122,19 +122,19 @@ def _group_by_meaning(found: Sequence[Mapping[str, Any]]) -> dict[str, RightsVar
     return dict(sorted(together.items(), key=lambda pair: -pair[1].count))
 
 
-def _describe_variants(members: QuerySet[Member], shown: list[RightsVariant]) -> None:
+def _describe_variants(members: QuerySet[Member], variants: list[RightsVariant]) -> None:
     """Add the rights in words, and the first members of each rarer variant."""
-    known = words.load_place_names() if shown else words.PlaceNames()
-    for variant in shown:
+    known = words.load_place_names() if variants else words.PlaceNames()
+    for variant in variants:
         variant.lines = words.group_by_time(words.rights_lines(variant.rights, known))
-    rare = shown[1:]
+    rare = variants[1:]
     if not rare:
         return
-    wanted = Q()
+    condition = Q()
     for variant in rare:
         for written in variant.spellings[:MOST_VARIANTS]:
-            wanted |= Q(rights=written)
-    few = members.filter(wanted).defer(None).only("id", "tenant_id", "member_id", "member_name", "rights")
+            condition |= Q(rights=written)
+    few = members.filter(condition).defer(None).only("id", "tenant_id", "member_id", "member_name", "rights")
     by_digest = {member_rights.digest(variant.rights): variant for variant in rare}
     for member in few[: SHOWN_MEMBERS * 20]:
         found = by_digest.get(member_rights.digest(member.rights or {}))

@@ -45,27 +45,27 @@ def find_new_group(intent: Intent) -> Finding:
     """Return whether exactly one new group of that name exists that no other request created."""
     known = (intent.snapshot or {}).get("known")
     groups = _read_groups(intent)
-    there = [each for each, name in groups.names.items() if name == intent.body["membergroup_name"]]
-    fresh = [each for each in there if each not in set(known or ())]
+    same_name = [each for each, name in groups.names.items() if name == intent.body["membergroup_name"]]
+    fresh = [each for each in same_name if each not in set(known or ())]
     fresh = sorted(set(fresh) - _created_by_others(intent, fresh))
-    seen: dict[str, Any] = {"read": _moment(groups.at), "groups_of_this_name": len(there)}
-    if not there or (known is not None and not fresh):
-        return handlers.judge_absence(intent, groups.at, seen, is_whole=groups.is_complete)
+    evidence: dict[str, Any] = {"read": _moment(groups.at), "groups_of_this_name": len(same_name)}
+    if not same_name or (known is not None and not fresh):
+        return handlers.judge_absence(intent, groups.at, evidence, is_whole=groups.is_complete)
     if known is None or len(fresh) > 1:
-        return Finding(None, seen)
-    return Finding(True, {**seen, "membergroup_id": fresh[0]})
+        return Finding(None, evidence)
+    return Finding(True, {**evidence, "membergroup_id": fresh[0]})
 
 
 def check_name(intent: Intent) -> Finding:
     """Compare the group's current name with the requested and the former one. Any other name is inconclusive."""
     groups = _read_groups(intent)
     name = groups.names.get(intent.path["membergroup_id"])
-    seen = {"read": _moment(groups.at), "membergroup_name": name or ""}
+    evidence = {"read": _moment(groups.at), "membergroup_name": name or ""}
     if name == intent.body["membergroup_name"]:
-        return Finding(True, seen)
+        return Finding(True, evidence)
     if name is None or name == (intent.snapshot or {}).get("membergroup_name"):
-        return handlers.judge_absence(intent, groups.at, seen, is_whole=groups.is_complete)
-    return Finding(None, seen)
+        return handlers.judge_absence(intent, groups.at, evidence, is_whole=groups.is_complete)
+    return Finding(None, evidence)
 
 
 @dataclass(frozen=True)

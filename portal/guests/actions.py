@@ -156,10 +156,10 @@ def move_preset(*, preset: Preset, up: bool) -> None:
     """Move the preset one place up or down in the order."""
     with transaction.atomic():
         rows = list(Preset.objects.select_for_update().order_by("position", "pk"))
-        here = next((place for place, row in enumerate(rows) if row.pk == preset.pk), None)
-        if here is None:
+        position = next((place for place, row in enumerate(rows) if row.pk == preset.pk), None)
+        if position is None:
             return
-        rows.insert(max(here + (-1 if up else 1), 0), rows.pop(here))
+        rows.insert(max(position + (-1 if up else 1), 0), rows.pop(position))
         for place, row in enumerate(rows):
             row.position = place
         Preset.objects.bulk_update(rows, ["position"])

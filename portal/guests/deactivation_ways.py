@@ -66,9 +66,9 @@ WAYS: tuple[Callable[[Visit, datetime], Body | None], ...] = (
 )
 
 
-def next_body(visit: Visit, way: int, now: datetime) -> tuple[int, Body | None]:
-    """Return the first possible way from number `way` on, and its body; None as body if no way is left."""
-    for number in range(way, len(WAYS)):
+def next_body(visit: Visit, first: int, now: datetime) -> tuple[int, Body | None]:
+    """Return the first possible way from number `first` on, and its body; None as body if no way is left."""
+    for number in range(first, len(WAYS)):
         body = WAYS[number](visit, now)
         if body is not None:
             return number, body

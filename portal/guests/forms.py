@@ -123,19 +123,19 @@ class ChangeForm(ShownValuesForm):
         return email
 
     def clean(self) -> dict[str, Any]:
-        given = super().clean() or {}
+        cleaned = super().clean() or {}
         typed: list[tuple[Field, str, Any]] = [
-            (each, each.input_name, given[each.input_name]) for each in _PLAIN_FIELDS if each.input_name in given
+            (each, each.input_name, cleaned[each.input_name]) for each in _PLAIN_FIELDS if each.input_name in cleaned
         ]
-        typed += [(each, field, given[field]) for field, each in _MOMENT_FIELDS.items() if field in given]
+        typed += [(each, field, cleaned[field]) for field, each in _MOMENT_FIELDS.items() if field in cleaned]
         meant = [(each, name, each.value_of_input(value)) for each, name, value in typed]
         add_conflicts(self, meant, self.current, form_values(self.current))
         for name in _PORTAL_FIELDS:
             self.merge(name, self.current[name])
-        start, end = given.get("start"), given.get("end")
+        start, end = cleaned.get("start"), cleaned.get("end")
         if start and end and end < start:
             self.add_error("end", _t("The end is before the start."))
-        return given
+        return cleaned
 
     @property
     def merged_labels(self) -> list[str]:
@@ -156,32 +156,36 @@ class ChangeForm(ShownValuesForm):
 
     def body(self) -> dict[str, Any]:
         """Return only the changed fields, under the specification's names."""
-        given = self.cleaned_data
+        cleaned = self.cleaned_data
         body: dict[str, Any] = {}
-        typed: dict[Field, Any] = {each: given[each.input_name] for each in _PLAIN_FIELDS if each.input_name in given}
-        typed |= {each: given[field] for field, each in _MOMENT_FIELDS.items()}
+        typed: dict[Field, Any] = {
+            each: cleaned[each.input_name] for each in _PLAIN_FIELDS if each.input_name in cleaned
+        }
+        typed |= {each: cleaned[field] for field, each in _MOMENT_FIELDS.items()}
         for each, value in typed.items():
             if not each.is_same(each.value_of_input(value), self.shown_values.get(each.name)):
                 body[each.name] = each.value_of_input(value)
-        if AREAS.input_name in given:
-            areas = _merged(self.shown_values[AREAS.name], given[AREAS.input_name], self.current.get(AREAS.name))
+        if AREAS.input_name in cleaned:
+            areas = _merged(self.shown_values[AREAS.name], cleaned[AREAS.input_name], self.current.get(AREAS.name))
             body |= {AREAS.name: areas} if areas is not None else {}
-        if KEYS.input_name in given:
-            seen, now = (places.values_of(each.get(KEYS.name)) for each in (self.shown_values, self.current))
-            keys = _merged(seen, given[KEYS.input_name], now)
+        if KEYS.input_name in cleaned:
+            shown_keys, current_keys = (
+                places.values_of(each.get(KEYS.name)) for each in (self.shown_values, self.current)
+            )
+            keys = _merged(shown_keys, cleaned[KEYS.input_name], current_keys)
             body |= {KEYS.name: places.keys_of(keys)} if keys is not None else {}
-        if given.get("new_code"):
+        if cleaned.get("new_code"):
             body[CODE.name] = self.replacement
         return body
 
 
-def _merged(seen: list[str], given: list[str], now: list[str] | None) -> list[str] | None:
+def _merged(shown: list[str], chosen: list[str], current: list[str] | None) -> list[str] | None:
     """Return the current values with a person's additions and removals applied; None if they changed nothing."""
-    added = [each for each in given if each not in seen]
-    taken = {each for each in seen if each not in given}
+    added = [each for each in chosen if each not in shown]
+    taken = {each for each in shown if each not in chosen}
     if not added and not taken:
         return None
-    kept = [each for each in (seen if now is None else now) if each not in taken]
+    kept = [each for each in (shown if current is None else current) if each not in taken]
     return [*kept, *(each for each in added if each not in kept)]
 
 
@@ -200,14 +204,14 @@ def guest_values(visit: Visit, guest: Guest) -> GuestValues:
     }
 
 
-def form_values(seen: GuestValues) -> dict[str, Any]:
+def form_values(values: GuestValues) -> dict[str, Any]:
     """Return the form's initial values for these guest values."""
     return {
-        **{each.input_name: seen.get(each.name) for each in _PLAIN_FIELDS},
-        **{field: datetime.fromisoformat(seen[each.name]) for field, each in _MOMENT_FIELDS.items()},
-        AREAS.input_name: seen.get(AREAS.name) or [],
-        KEYS.input_name: places.values_of(seen.get(KEYS.name)),
-        **{name: seen.get(name, "") for name in _PORTAL_FIELDS},
+        **{each.input_name: values.get(each.name) for each in _PLAIN_FIELDS},
+        **{field: datetime.fromisoformat(values[each.name]) for field, each in _MOMENT_FIELDS.items()},
+        AREAS.input_name: values.get(AREAS.name) or [],
+        KEYS.input_name: places.values_of(values.get(KEYS.name)),
+        **{name: values.get(name, "") for name in _PORTAL_FIELDS},
     }
 
 
@@ -246,20 +250,20 @@ class ExtendForm(forms.Form):
         return (self.extends_from + timedelta(minutes=minutes)).replace(second=0)
 
     def clean(self) -> dict[str, Any]:
-        given = super().clean() or {}
+        cleaned = super().clean() or {}
         if not self.errors:
-            given["end"] = self._parse_end(given)
-        return given
+            cleaned["end"] = self._parse_end(cleaned)
+        return cleaned
 
-    def _parse_end(self, given: dict[str, Any]) -> datetime | None:
-        if given.get("to") in ("30", "60"):
-            return self._end_after(int(given["to"]))
-        if given.get("to") == "closing" and self.closing is not None:
+    def _parse_end(self, cleaned: dict[str, Any]) -> datetime | None:
+        if cleaned.get("to") in ("30", "60"):
+            return self._end_after(int(cleaned["to"]))
+        if cleaned.get("to") == "closing" and self.closing is not None:
             if self.closing <= self.extends_from:  # the page was open for long, or another desk was faster
                 self.add_error("until", _t("Closing time is not later than the current end time. Nothing was changed."))
             return self.closing
         try:
-            end = hours.parse_end(given.get("until") or "", self.now)
+            end = hours.parse_end(cleaned.get("until") or "", self.now)
             inputs.validate_year(end)
         except (hours.NotATime, forms.ValidationError):
             self.add_error("until", _t("Enter a time like 18:00 or 1800, minutes like +90, or a date before the time."))
@@ -329,23 +333,23 @@ class PresetForm(ConflictForm, forms.Form):
         inputs.set_choices(self, area_ids=known.area_choices(used), keys=known.key_choices(keys))
 
     def clean(self) -> dict[str, Any]:
-        given = super().clean() or {}
-        way = given.get("ends")
-        if way == "minutes" and given.get("minutes") is None and "minutes" not in self.errors:
+        cleaned = super().clean() or {}
+        ending = cleaned.get("ends")
+        if ending == "minutes" and cleaned.get("minutes") is None and "minutes" not in self.errors:
             self.add_error("minutes", _t("Enter the minutes."))
-        if way == "until" and given.get("until") is None and "until" not in self.errors:
+        if ending == "until" and cleaned.get("until") is None and "until" not in self.errors:
             self.add_error("until", _t("Enter the time."))
-        return given
+        return cleaned
 
     def columns(self) -> dict[str, Any]:
-        given = self.cleaned_data
-        timed = given["ends"] == "until"
+        cleaned = self.cleaned_data
+        timed = cleaned["ends"] == "until"
         return {
-            **{name: given[name] for name in ("name", "name_ja", "area_ids", "remarks_ja", "remarks_en", "arrives")},
-            "keys": places.keys_of(given["keys"]),
-            "minutes": None if timed else given["minutes"],
-            "until": given["until"] if timed else None,
-            "grace_minutes": given["grace_minutes"] or 0,
+            **{name: cleaned[name] for name in ("name", "name_ja", "area_ids", "remarks_ja", "remarks_en", "arrives")},
+            "keys": places.keys_of(cleaned["keys"]),
+            "minutes": None if timed else cleaned["minutes"],
+            "until": cleaned["until"] if timed else None,
+            "grace_minutes": cleaned["grace_minutes"] or 0,
         }
 
 

@@ -162,41 +162,41 @@ class IssueForm(forms.Form):
     # Cleaning
 
     def clean(self) -> _Values:
-        given = super().clean() or {}
-        given["language"] = given.get("language") or "ja"
-        given["delivery"] = given.get("delivery") or self.desk.settings.delivery
-        self._apply_preset(given)
-        if "until" in given and "start" not in self.errors:
-            self._clean_hours(given)
-        if given["delivery"] == "mail" and not given.get("email") and "email" not in self.errors:
+        cleaned = super().clean() or {}
+        cleaned["language"] = cleaned.get("language") or "ja"
+        cleaned["delivery"] = cleaned.get("delivery") or self.desk.settings.delivery
+        self._apply_preset(cleaned)
+        if "until" in cleaned and "start" not in self.errors:
+            self._clean_hours(cleaned)
+        if cleaned["delivery"] == "mail" and not cleaned.get("email") and "email" not in self.errors:
             self.add_error("email", _t("Enter the e-mail address for the code."))
-        return given
+        return cleaned
 
-    def _apply_preset(self, given: _Values) -> None:
-        chosen = self.desk.preset(given.get("preset") or "") or self.desk.default
-        given["chosen"] = chosen
-        shown = self.desk.preset(str(given.get("shown_preset") or ""))
-        start = given.get("start") or self.now
-        new = preset_values(chosen, start, given["language"])
+    def _apply_preset(self, cleaned: _Values) -> None:
+        chosen = self.desk.preset(cleaned.get("preset") or "") or self.desk.default
+        cleaned["chosen"] = chosen
+        shown = self.desk.preset(str(cleaned.get("shown_preset") or ""))
+        start = cleaned.get("start") or self.now
+        new = preset_values(chosen, start, cleaned["language"])
         old = [preset_values(shown, start, language) for language in ("ja", "en")] if shown else []
         for name in PRESET_FIELDS:
-            if name not in given:
+            if name not in cleaned:
                 continue
             if name == "until":
-                untouched = given[name] in ("", given.get("shown_until"))
+                untouched = cleaned[name] in ("", cleaned.get("shown_until"))
             elif shown is None:
-                untouched = not given[name]
+                untouched = not cleaned[name]
             else:
-                untouched = any(_same(given[name], values[name]) for values in old)
+                untouched = any(_same(cleaned[name], values[name]) for values in old)
             if untouched:
-                given[name] = new[name]
-        if given.get("grace_minutes") is None and "grace_minutes" not in self.errors:
-            given["grace_minutes"] = 0
+                cleaned[name] = new[name]
+        if cleaned.get("grace_minutes") is None and "grace_minutes" not in self.errors:
+            cleaned["grace_minutes"] = 0
 
-    def _clean_hours(self, given: _Values) -> None:
-        start = given.get("start") or self.now
+    def _clean_hours(self, cleaned: _Values) -> None:
+        start = cleaned.get("start") or self.now
         try:
-            end = hours.parse_end(given["until"], start)
+            end = hours.parse_end(cleaned["until"], start)
         except hours.TimeIsOver as over:
             words = _t("This time has passed. For tomorrow, enter %(tomorrow)s.")
             self.add_error("until", words % {"tomorrow": f"{over.tomorrow:%m-%d %H:%M}"})
@@ -204,7 +204,7 @@ class IssueForm(forms.Form):
         except hours.NotATime:
             self.add_error("until", _t("Enter a time like 18:00 or 1800, minutes like +90, or a date before the time."))
             return
-        given["use_date_start"], given["use_date_end"] = start, end
+        cleaned["use_date_start"], cleaned["use_date_end"] = start, end
         try:
             inputs.validate_year(end)
         except ValidationError as error:
@@ -221,9 +221,9 @@ class IssueForm(forms.Form):
 
         They are if the code begins now and is handed over here, unless the preset excludes it.
         """
-        given = self.cleaned_data
-        elsewhere = given.get("start") or given["delivery"] == "mail" or given["is_for_reserve"]
-        return not elsewhere and (given["chosen"] is None or given["chosen"].arrives)
+        cleaned = self.cleaned_data
+        elsewhere = cleaned.get("start") or cleaned["delivery"] == "mail" or cleaned["is_for_reserve"]
+        return not elsewhere and (cleaned["chosen"] is None or cleaned["chosen"].arrives)
 
     @property
     def names(self) -> list[str]:
@@ -231,35 +231,35 @@ class IssueForm(forms.Form):
 
     def orders(self) -> list[CodeOrder]:
         """Return one order for each guest."""
-        given = self.cleaned_data
-        host = host_of(given["host"])
+        cleaned = self.cleaned_data
+        host = host_of(cleaned["host"])
         return [
             CodeOrder(
                 name=name,
-                start=given["use_date_start"],
-                end=given["use_date_end"],
-                area_ids=given["area_ids"],
-                keys=places.keys_of(given["keys"]),
-                grace_minutes=given["grace_minutes"],
-                email=given["email"],
-                mail=given["delivery"] == "mail",
-                remarks=given["remarks"] if given["delivery"] == "mail" else "",
-                is_for_reserve=given["is_for_reserve"],
+                start=cleaned["use_date_start"],
+                end=cleaned["use_date_end"],
+                area_ids=cleaned["area_ids"],
+                keys=places.keys_of(cleaned["keys"]),
+                grace_minutes=cleaned["grace_minutes"],
+                email=cleaned["email"],
+                mail=cleaned["delivery"] == "mail",
+                remarks=cleaned["remarks"] if cleaned["delivery"] == "mail" else "",
+                is_for_reserve=cleaned["is_for_reserve"],
                 checks_in=self.is_walk_in,
-                company=given["company"],
+                company=cleaned["company"],
                 host=host,
-                preset=given["chosen"],
+                preset=cleaned["chosen"],
             )
             for name in self.names
         ]
 
 
-def _same(given: Any, filled: Any) -> bool:
-    if isinstance(filled, list):
-        return sorted(given) == sorted(filled)
-    if isinstance(filled, str):
-        return " ".join(str(given).split()) == " ".join(filled.split())
-    return bool(given == filled)
+def _same(entered: Any, initial: Any) -> bool:
+    if isinstance(initial, list):
+        return sorted(entered) == sorted(initial)
+    if isinstance(initial, str):
+        return " ".join(str(entered).split()) == " ".join(initial.split())
+    return bool(entered == initial)
 
 
 def load_desk() -> DeskData:
@@ -269,12 +269,12 @@ def load_desk() -> DeskData:
 
 def initial_values(query: Mapping[str, str]) -> _Values:
     """Return values for a new form from `?preset=3`, `?host=…`, `?name=…`, or `?again=12` (a visit to repeat)."""
-    given: _Values = {name: query[name][:200] for name in ("name", "host", "company", "preset") if name in query}
+    initial: _Values = {name: query[name][:200] for name in ("name", "host", "company", "preset") if name in query}
     again = query.get("again", "")
     if again.isdecimal() and len(again) < 19:
         visit = Visit.objects.select_related("intent").filter(pk=again).exclude(stage=Stage.REQUESTED).first()
-        given |= _values_of_visit(visit) if visit is not None else {}
-    return {name: value for name, value in given.items() if "\x00" not in str(value)}
+        initial |= _values_of_visit(visit) if visit is not None else {}
+    return {name: value for name, value in initial.items() if "\x00" not in str(value)}
 
 
 def _values_of_visit(visit: Visit) -> _Values:

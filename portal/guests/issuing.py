@@ -89,25 +89,25 @@ def lock_names(names: Iterable[str]) -> None:
         _NAMES_LOCK.hold_until_commit(tenant_id, name)
 
 
-def check_clashes(wanted: Sequence[NamedHours], confirmed: Collection[str] = ()) -> None:
+def check_clashes(visit_hours: Sequence[NamedHours], confirmed: Collection[str] = ()) -> None:
     """Raise CodeClash unless `confirmed` contains every clash (see `CodeClash.confirmation_values`).
 
     Call `lock_names` first.
     """
-    found = list(overlapping_visits(wanted))
+    found = list(overlapping_visits(visit_hours))
     pending = [visit for visit in found if visit.stage == Stage.REQUESTED]
     living = [visit for visit in found if visit.stage == Stage.ISSUED]
-    clash = CodeClash(pending, living, _doubled_names(wanted))
+    clash = CodeClash(pending, living, _doubled_names(visit_hours))
     if pending or not set(clash.confirmation_values) <= set(confirmed):
         raise clash
 
 
-def overlapping_visits(wanted: Sequence[NamedHours]) -> Iterable[Visit]:
+def overlapping_visits(visit_hours: Sequence[NamedHours]) -> Iterable[Visit]:
     """Return visits of these names whose code works, or may work, in these hours and has not ended."""
-    if not wanted:
+    if not visit_hours:
         return []
     meets = Q()
-    for hours in wanted:
+    for hours in visit_hours:
         meets |= Q(name_key=hours.name_key, use_date_start__lt=hours.end, use_date_end__gt=hours.start)
     rows = Visit.objects.filter(meets, use_date_end__gt=timezone.now(), gone_at__isnull=True)
     rows = rows.exclude(stage=Stage.NOT_ISSUED).annotate(is_known=Case(When(stage=Stage.REQUESTED, then=0), default=1))
@@ -115,11 +115,11 @@ def overlapping_visits(wanted: Sequence[NamedHours]) -> Iterable[Visit]:
     return rows.order_by("is_known", "use_date_end", "pk")[:50]
 
 
-def _doubled_names(wanted: Sequence[NamedHours]) -> list[str]:
-    """Return names that occur twice in `wanted` with overlapping hours."""
+def _doubled_names(visit_hours: Sequence[NamedHours]) -> list[str]:
+    """Return names that occur twice in `visit_hours` with overlapping hours."""
     twice = set()
-    for place, one in enumerate(wanted):
-        for other in wanted[place + 1 :]:
+    for place, one in enumerate(visit_hours):
+        for other in visit_hours[place + 1 :]:
             if one.name_key == other.name_key and one.start < other.end and other.start < one.end:
                 twice.add(one.name_key)
     return sorted(twice)
@@ -210,12 +210,12 @@ def issue_codes(
     anything is saved or sent, unless `confirmed` contains all its values. If the nonce was used before, its visits are
     returned unchanged.
     """
-    visit_hours = [order.hours for order in orders]
+    hours_of_orders = [order.hours for order in orders]
     with transaction.atomic():
-        lock_names([*(hours.name_key for hours in visit_hours), f"nonce {nonce.value}"])
+        lock_names([*(hours.name_key for hours in hours_of_orders), f"nonce {nonce.value}"])
         if before := issued_before(by, nonce):
             return before
-        check_clashes(visit_hours, confirmed)
+        check_clashes(hours_of_orders, confirmed)
         party = party_of(by, nonce)
         recorded = [
             _record(order, by, Nonce(f"{nonce.value}:{number}"[-64:]), party, priority)

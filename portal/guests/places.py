@@ -46,7 +46,10 @@ class GuestPlaces:
     def area_choices(self, in_use: Iterable[str] = ()) -> Choices:
         """Return the areas, then areas in use that no longer exist, marked as deleted."""
         known = dict(self.areas)
-        return [*self.areas, *((gone, _deleted_text(gone)) for gone in dict.fromkeys(in_use) if gone not in known)]
+        return [
+            *self.areas,
+            *((deleted, _deleted_text(deleted)) for deleted in dict.fromkeys(in_use) if deleted not in known),
+        ]
 
     def key_choices(self, in_use: Iterable[str] = ()) -> list[tuple[str, Choices]]:
         """Return the keys grouped by key box, with `unit_value` values, then keys in use that no longer exist."""
@@ -54,10 +57,10 @@ class GuestPlaces:
             (name, [(unit_value(box, unit_no), word) for unit_no, word in units]) for box, name, units in self.boxes
         ]
         known = {value for _name, units in groups for value, _word in units}
-        gone = [value for value in dict.fromkeys(in_use) if value not in known]
-        if gone:
+        deleted = [value for value in dict.fromkeys(in_use) if value not in known]
+        if deleted:
             groups.append(
-                (_("Deleted"), [(value, _deleted_text(" ".join(_split_unit_value(value)))) for value in gone])
+                (_("Deleted"), [(value, _deleted_text(" ".join(_split_unit_value(value)))) for value in deleted])
             )
         return [group for group in groups if group[1]]
 

@@ -58,10 +58,10 @@ _LABELS = {
 
 def requests_about(visit: Visit) -> list[Intent]:
     """Return the newest requests about this guest by anyone, including its creation."""
-    mine = Q(pk=visit.intent_id)
+    condition = Q(pk=visit.intent_id)
     if visit.guest_id is not None:
-        mine |= Q(target=target_of("guest", visit.guest_id))
-    return list(intents.latest_intents().filter(mine).select_related("tenant__environment")[:8])
+        condition |= Q(target=target_of("guest", visit.guest_id))
+    return list(intents.latest_intents().filter(condition).select_related("tenant__environment")[:8])
 
 
 def has_open_change(visit: Visit) -> bool:
@@ -164,8 +164,8 @@ def still_active_text(intent: Intent | None) -> str:
     if intent is None or not intent.error_detail:
         return refused
     if not refusals.is_service_text(intent):
-        ours = Reason(intent.reason).label if intent.reason in Reason.values else ""
-        return join_sentences([ours, intent.error_detail])
+        reason = Reason(intent.reason).label if intent.reason in Reason.values else ""
+        return join_sentences([reason, intent.error_detail])
     return join_sentences([refused, service_text_of(intent)])
 
 

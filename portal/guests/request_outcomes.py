@@ -76,7 +76,7 @@ def _has_id(item: Any) -> bool:
 
 def _by_code(intent: Intent, candidates: Iterable[Mapping[str, Any]], code: str) -> tuple[list[str], list[str]]:
     """Return candidates with exactly our code, and candidates whose code could not be read."""
-    ours, unsure = [], []
+    matching, unsure = [], []
     for item in candidates:
         guest_id = str(item["guest_id"])
         try:
@@ -84,10 +84,10 @@ def _by_code(intent: Intent, candidates: Iterable[Mapping[str, Any]], code: str)
         except NotFound:
             continue
         if guest.qrcode_data == code:
-            ours.append(guest_id)
+            matching.append(guest_id)
         elif not guest.qrcode_data:
             unsure.append(guest_id)
-    return ours, unsure
+    return matching, unsure
 
 
 def _by_fields(body: Mapping[str, Any], candidates: Iterable[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
@@ -145,8 +145,8 @@ def differing_fields(body: Mapping[str, Any], guest: Guest) -> list[str]:
     known = values_from_read(guest.model_dump())
     return sorted(
         name
-        for name, wanted in body.items()
-        if known[name] is not None and not GUEST.is_same(name, wanted, known[name])
+        for name, requested in body.items()
+        if known[name] is not None and not GUEST.is_same(name, requested, known[name])
     )
 
 
@@ -208,10 +208,10 @@ def on_updated(intent: Intent) -> None:
         deactivation.end_by_revival(intent)
         if "qrcode_data" in intent.body:  # links to the old code must not show the new one
             Visit.objects.filter(guest_id=guest_id).update(email_used=False)  # the mailed code no longer works
-            given = CodeLink.objects.filter(
+            links = CodeLink.objects.filter(
                 visit__guest_id=guest_id, revoked_at=None, created_at__lte=intent.created_at
             )
-            given.update(revoked_at=ClockTime())
+            links.update(revoked_at=ClockTime())
     if intent.state != State.UNCERTAIN:
         deactivation.check_soon(guest_id)
 

@@ -149,13 +149,13 @@ def _guest_count(entry: AuditEntry) -> int:
 
 def _names_by_key(signs: Iterable[GuestKey]) -> dict[GuestKey, list[tuple[int, str]]]:
     """Return (visit, name) for each key whose name is still stored."""
-    wanted = Q()
+    condition = Q()
     for kind, column in _COLUMNS.items():
         values = [value for each, value in signs if each == kind and _IS_VALID[kind](value)]
-        wanted |= Q(**{f"{column}__in": values}) if values else Q()
+        condition |= Q(**{f"{column}__in": values}) if values else Q()
     found: dict[GuestKey, list[tuple[int, str]]] = {}
-    if wanted:
-        rows = Visit.objects.filter(wanted).exclude(guest_name="").order_by("pk")
+    if condition:
+        rows = Visit.objects.filter(condition).exclude(guest_name="").order_by("pk")
         for name, *values in rows.values_list("guest_name", *_COLUMNS.values()):
             for kind, value in zip(_COLUMNS, values, strict=True):
                 found.setdefault((kind, str(value)), []).append((values[0], name))

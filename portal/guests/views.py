@@ -73,8 +73,8 @@ def edit(request: TenantRequest, guest_id: str) -> HttpResponse:
         return redirect("guests:guest", request.tenant.slug, guest_id)
     form = ChangeForm(request.POST or None, visit=visit, guest=known, known=GuestPlaces())
     answer = _save_change(request, form) if form.is_valid() else None
-    shown = {"form": form, "visit": visit, "guest": known, "trouble": trouble}
-    return answer or render(request, "guests/edit.html", shown)
+    context = {"form": form, "visit": visit, "guest": known, "trouble": trouble}
+    return answer or render(request, "guests/edit.html", context)
 
 
 def _save_change(request: TenantRequest, form: ChangeForm) -> HttpResponse | None:
@@ -210,10 +210,10 @@ def party_page(request: TenantRequest, party_id: uuid.UUID) -> HttpResponse:
 
 
 def _follow_page(request: TenantRequest, lines: list[PartyLine], address: str) -> HttpResponse:
-    shown = {"lines": lines, "address": address, "going": any(line.is_pending for line in lines)}
+    context = {"lines": lines, "address": address, "going": any(line.is_pending for line in lines)}
     if request.htmx:
-        return render(request, "guests/party.html#lines", shown)
-    return render(request, "guests/party.html", shown)
+        return render(request, "guests/party.html#lines", context)
+    return render(request, "guests/party.html", context)
 
 
 @tenant_view(Permission.GUESTS_DESK, methods=["POST"])
@@ -270,8 +270,8 @@ def _has_deleted_places(preset: Preset | None, known: GuestPlaces) -> bool:
     """Return whether the preset contains areas or keys that no longer exist."""
     if preset is None:
         return False
-    there = {value for _name, units in known.key_choices() for value, _word in units}
-    return bool(set(preset.area_ids) - dict(known.areas).keys() or set(places.values_of(preset.keys)) - there)
+    keys = {value for _name, units in known.key_choices() for value, _word in units}
+    return bool(set(preset.area_ids) - dict(known.areas).keys() or set(places.values_of(preset.keys)) - keys)
 
 
 @tenant_view(Permission.GUESTS_MANAGE, methods=["GET", "POST"])

@@ -124,6 +124,6 @@ def page(request: HttpRequest, name: str = FRONT_PAGE) -> HttpResponse:
     if task is None and name != FRONT_PAGE:
         raise Http404
     language = (get_language() or "en")[:2]
-    shown = {"article": article(name, language), "parts": contents(language), "name": name}
+    context = {"article": article(name, language), "parts": contents(language), "name": name}
     roles = [find_role(each).title for each in task.roles] if task else []
-    return render(request, "guide/page.html", shown | {"roles": roles})
+    return render(request, "guide/page.html", context | {"roles": roles})

@@ -65,8 +65,10 @@ class LogDay:
     def is_loaded(self) -> bool:
         """Check whether any part of the day is loaded."""
         until = min(self.end, timezone.now())
-        whole = [gap for gap in self.missing if gap.kind is not GapKind.OUTAGE]
-        return self.coverage.through is not None and not any(g.since <= self.start and g.until >= until for g in whole)
+        log_gaps = [gap for gap in self.missing if gap.kind is not GapKind.OUTAGE]
+        return self.coverage.through is not None and not any(
+            g.since <= self.start and g.until >= until for g in log_gaps
+        )
 
     @property
     def gap_lines(self) -> list[GapNotice]:
@@ -150,8 +152,8 @@ def type_expression(words: Catalogue) -> Any:
 
 def _matches_one_of(column: str, patterns: Patterns) -> Q:
     """Return the condition that a column matches one of these patterns, in which * matches anything."""
-    wanted = (".*".join(map(re.escape, pattern.split("*"))) for pattern in patterns)
-    return Q(**{f"{column}__regex": f"^({'|'.join(wanted)})$"})
+    regexes = (".*".join(map(re.escape, pattern.split("*"))) for pattern in patterns)
+    return Q(**{f"{column}__regex": f"^({'|'.join(regexes)})$"})
 
 
 # How many records that need attention are listed below the bars.

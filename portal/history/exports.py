@@ -134,15 +134,15 @@ def start_export(*, by: Requester, query: QueryDict, kind: str, count: int, desc
 
 def _frozen_filters(query: QueryDict) -> dict[str, Any]:
     """Return fixed values for filters that change with the day or the building, and the other parameters as `query`."""
-    rest = query.copy()
+    remaining = query.copy()
     settled: dict[str, Any] = {"since": None, "until": None, "doors": None}
-    if rest.get("period") in filters.Period.values:
-        since, until = filters.Period(rest.pop("period")[-1]).span()
+    if remaining.get("period") in filters.Period.values:
+        since, until = filters.Period(remaining.pop("period")[-1]).span()
         settled |= {"since": since.isoformat(), "until": until.isoformat() if until else None}
-    if areas := rest.getlist("area"):
+    if areas := remaining.getlist("area"):
         settled["doors"] = filters.doors_of(areas)
-        del rest["area"]
-    return {**settled, "query": rest.urlencode()}
+        del remaining["area"]
+    return {**settled, "query": remaining.urlencode()}
 
 
 def _filters_for_audit(query: QueryDict) -> str:
@@ -150,10 +150,10 @@ def _filters_for_audit(query: QueryDict) -> str:
 
     These may be names, and the audit log is never erased.
     """
-    kept = query.copy()
-    if kept.pop("q", None):
-        kept["q"] = "***"
-    return kept.urlencode()
+    filters = query.copy()
+    if filters.pop("q", None):
+        filters["q"] = "***"
+    return filters.urlencode()
 
 
 def exported_records(job: Job) -> QuerySet[HistorySearch]:

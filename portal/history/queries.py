@@ -75,10 +75,10 @@ def place_of(access: Access, device_id: str, name: str = "") -> NamedSubject:
     return NamedSubject(device_id, name)
 
 
-def person_or_404(access: Access, member_id: str, seen: Sequence[History]) -> NamedSubject:
-    """Return the person of a page, with `seen` as their records. Raises Http404 if nothing is known about the ID."""
-    found = person_of(access, member_id, seen[0].member_name if seen else "")
-    if found.kind or seen:
+def person_or_404(access: Access, member_id: str, records: Sequence[History]) -> NamedSubject:
+    """Return the person of a page, with `records` of theirs. Raises Http404 if nothing is known about the ID."""
+    found = person_of(access, member_id, records[0].member_name if records else "")
+    if found.kind or records:
         return found
     return _named_in_records(access, "member", member_id)
 

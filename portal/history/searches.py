@@ -60,17 +60,20 @@ def prefetch(request: TenantRequest) -> None:
 def list_searches(request: TenantRequest) -> list[ShownSearch]:
     """Return the tenant's saved searches by name. Names of filter values are looked up once for all searches."""
     prefetch(request)
-    kept: list[SavedSearch] = batching.load_rows(request, BATCH_NAME)
-    labels: Labels = filters.labels(request, [QueryDict(each.query) for each in kept]) if kept else {}
-    page, here = reverse("history:index", args=[request.tenant.slug]), filters.chosen_filters(request.GET).urlencode()
-    return [_describe(request, search, page, here, labels) for search in kept]
+    saved: list[SavedSearch] = batching.load_rows(request, BATCH_NAME)
+    labels: Labels = filters.labels(request, [QueryDict(each.query) for each in saved]) if saved else {}
+    page, current = (
+        reverse("history:index", args=[request.tenant.slug]),
+        filters.chosen_filters(request.GET).urlencode(),
+    )
+    return [_describe(request, search, page, current, labels) for search in saved]
 
 
-def _describe(request: TenantRequest, search: SavedSearch, page: str, here: str, labels: Labels) -> ShownSearch:
+def _describe(request: TenantRequest, search: SavedSearch, page: str, current: str, labels: Labels) -> ShownSearch:
     query = QueryDict(search.query)
-    gone = [value for name in _PLACES for value in query.getlist(name) if value not in labels[name]]
+    missing = [value for name in _PLACES for value in query.getlist(name) if value not in labels[name]]
     words = filters.describe(request, query, labels)
-    return ShownSearch(search, f"{page}?{search.query}", words, gone, search.query == here)
+    return ShownSearch(search, f"{page}?{search.query}", words, missing, search.query == current)
 
 
 def save(*, name: str, query: QueryDict, by: Requester) -> SavedSearch:

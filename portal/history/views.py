@@ -77,10 +77,12 @@ def happened(request: TenantRequest) -> HttpResponse:
     about = next((name for name in SUBJECTS if request.GET.get(name)), "")
     if not about:
         raise Http404
-    here = RecentRecords(request, about, [value for value in request.GET.getlist(about) if "\x00" not in value][:200])
-    if live_updates.is_up_to_date(request, here.version):
+    records = RecentRecords(
+        request, about, [value for value in request.GET.getlist(about) if "\x00" not in value][:200]
+    )
+    if live_updates.is_up_to_date(request, records.version):
         return live_updates.unchanged_response()
-    return render(request, "log/happened.html", {"recent": here})
+    return render(request, "log/happened.html", {"recent": records})
 
 
 @tenant_view(Permission.LOGS_TODAY)
@@ -116,15 +118,15 @@ def person_day(request: TenantRequest, member_id: str, day: str) -> HttpResponse
             : person_timeline.MAX_RECORDS + 1
         ]
     )
-    shown, who = found[: person_timeline.MAX_RECORDS], person_or_404(request.access, member_id, found)
-    line = person_timeline.draw_timeline(of, shown, words)
+    records, who = found[: person_timeline.MAX_RECORDS], person_or_404(request.access, member_id, found)
+    line = person_timeline.draw_timeline(of, records, words)
     context = {
         "of": of,
         "subject": who,
         "page": "history:person_day",
         "line": line,
-        "rows": [(each, line.marks[each.pk]) for each in shown],
-        "figures": person_timeline.day_figures(shown, line),
+        "rows": [(each, line.marks[each.pk]) for each in records],
+        "figures": person_timeline.day_figures(records, line),
         "sees_areas": request.access.can(Permission.AREAS_VIEW),
         "cut": len(found) > person_timeline.MAX_RECORDS,
         "most": person_timeline.MAX_RECORDS,

@@ -87,13 +87,13 @@ def _is_complete(day: date, known: Coverage) -> bool:
     return known.through is not None and all(gap.kind is GapKind.OUTAGE for gap in gaps)
 
 
-def _comparable_days(today: date, whole: Sequence[date]) -> tuple[list[date], str]:
+def _comparable_days(today: date, days: Sequence[date]) -> tuple[list[date], str]:
     """Return the days to compare with and their name: the same weekday, else days of the same type."""
-    same = [day for day in whole if day.weekday() == today.weekday()]
+    same = [day for day in days if day.weekday() == today.weekday()]
     if same:
         return same, _("Usual for this weekday")
     is_rest = today.weekday() >= _SATURDAY
-    alike = [day for day in whole if (day.weekday() >= _SATURDAY) == is_rest]
+    alike = [day for day in days if (day.weekday() >= _SATURDAY) == is_rest]
     return alike, _("Usual on Saturday and Sunday") if is_rest else _("Usual from Monday to Friday")
 
 
@@ -264,12 +264,12 @@ def _presence(now: datetime) -> Columns:
 
 
 def _requests(access: Access) -> Columns:
-    mine = intents.visible_to(access)
-    uncertain = mine.filter(state=State.UNCERTAIN)
+    visible = intents.visible_to(access)
+    uncertain = visible.filter(state=State.UNCERTAIN)
     return {
         "uncertain": _bounded_count(uncertain),
         "uncertain_first": _first_rows(uncertain.order_by("-pk"), "id", "title"),
-        "under_way": _bounded_count(mine.filter(state__in=UNDER_WAY)),
+        "under_way": _bounded_count(visible.filter(state__in=UNDER_WAY)),
     }
 
 

@@ -252,19 +252,19 @@ def _unknown_reason(request: TenantRequest, kind: MirrorKind) -> str:
 def _guests(access: Access, found: OverviewFigures, why: str) -> GuestSummary | None:
     if not found.has("statuses"):
         return None
-    there, page = found.statuses, reverse("guests:index", args=[access.tenant.slug])
-    shown = [one for one in _SHOWN_STATUSES if there.get(one) or one != VisitStatus.OVERDUE]
+    counts_by_status, page = found.statuses, reverse("guests:index", args=[access.tenant.slug])
+    statuses = [one for one in _SHOWN_STATUSES if counts_by_status.get(one) or one != VisitStatus.OVERDUE]
     counts = [
         GuestCount(
             LABELS[one],
-            there.get(one, 0),
+            counts_by_status.get(one, 0),
             page + BoardView(Day.today()).query(show=str(one)),
             one == VisitStatus.OVERDUE,
         )
-        for one in (shown if there else ())
+        for one in (statuses if counts_by_status else ())
     ]
-    arrived = sum(there.get(one, 0) for one in _ARRIVED)
-    return GuestSummary(arrived, arrived + there.get(VisitStatus.EXPECTED, 0), counts, why)
+    arrived = sum(counts_by_status.get(one, 0) for one in _ARRIVED)
+    return GuestSummary(arrived, arrived + counts_by_status.get(VisitStatus.EXPECTED, 0), counts, why)
 
 
 def _ending(access: Access, found: OverviewFigures, why: str) -> EndingMembers | None:

@@ -73,12 +73,12 @@ def _progress_text(known: KindFreshness) -> str:
 def _portal_steps(access: Access) -> list[SetupStep]:
     """Return the steps for the portal's own data that this person may set up."""
     slug = access.tenant.slug
-    wanted = [each for each in _portal_items(access) if access.can(each.permission)]
-    if not wanted:
+    items = [each for each in _portal_items(access) if access.can(each.permission)]
+    if not items:
         return []
-    columns: dict[str, Any] = {f"has_{each.name}": Exists(each.rows) for each in wanted}
+    columns: dict[str, Any] = {f"has_{each.name}": Exists(each.rows) for each in items}
     done: Any = Tenant.objects.filter(pk=access.tenant.pk).values(**columns).get()
-    return [SetupStep(each.text, done[f"has_{each.name}"], url_in_tenant(each.page, slug)) for each in wanted]
+    return [SetupStep(each.text, done[f"has_{each.name}"], url_in_tenant(each.page, slug)) for each in items]
 
 
 @dataclass(frozen=True)

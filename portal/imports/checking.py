@@ -231,26 +231,26 @@ def _judge_new_member(verdict: RowVerdict, row: ImportRow, group_id: str, give: 
 
 
 def _judge_change(verdict: RowVerdict, row: ImportRow, group_id: str, present: dict[str, Any]) -> None:
-    wanted = dict(row.values)
+    values = dict(row.values)
     if group_id:
-        wanted[GROUP.name] = group_id
+        values[GROUP.name] = group_id
     for name in row.cleared:
-        wanted[name] = MEMBER[name].empty_value
-    changed = {name: value for name, value in wanted.items() if not MEMBER.is_same(name, value, present[name])}
+        values[name] = MEMBER[name].empty_value
+    changed = {name: value for name, value in values.items() if not MEMBER.is_same(name, value, present[name])}
     verdict.action = Action.UPDATE if changed else Action.SAME
     verdict.body, verdict.old = changed, {name: present[name] for name in changed}
-    _check_values(verdict, BulkMember, {"member_id": "-", **wanted}, {**present, **wanted})
+    _check_values(verdict, BulkMember, {"member_id": "-", **values}, {**present, **values})
 
 
-def _check_values(verdict: RowVerdict, model: Any, body: dict[str, Any], whole: dict[str, Any]) -> None:
+def _check_values(verdict: RowVerdict, model: Any, body: dict[str, Any], all_values: dict[str, Any]) -> None:
     """Add the problems that the model finds, and a use period that ends before it begins."""
     named = {field for field, _word, _facts in verdict.problems}
     for path, word, facts in find_faults(model, body):
         known = MEMBER.get(path[0]) if path else None
-        shown = known.error_cell_of(body.get(known.name)) if known else "".join(path[:1])
-        if shown not in named:
-            verdict.problems.append((shown, word, facts))
-    start, end = whole.get(START.name), whole.get(END.name)
+        cell_name = known.error_cell_of(body.get(known.name)) if known else "".join(path[:1])
+        if cell_name not in named:
+            verdict.problems.append((cell_name, word, facts))
+    start, end = all_values.get(START.name), all_values.get(END.name)
     if start and end and start > end:
         verdict.problems.append((END.name, "ends_before", {}))
 
@@ -293,8 +293,8 @@ def _claim(job_id: int) -> Job | None:
 
 def _extend_lease(job: Job, **values: object) -> None:
     """Extend the lease and write `values`. Raises CheckTakenOver."""
-    held = Job.objects.filter(pk=job.pk, state=JobState.MAPPED, lease=job.lease)
-    if not held.update(**{"due_at": ClockTime() + timedelta(seconds=LEASE_SECONDS), **values}):
+    leased = Job.objects.filter(pk=job.pk, state=JobState.MAPPED, lease=job.lease)
+    if not leased.update(**{"due_at": ClockTime() + timedelta(seconds=LEASE_SECONDS), **values}):
         raise CheckTakenOver
 
 
@@ -307,8 +307,8 @@ def _delete_rows(job: Job) -> None:
 def _check_rows(job: Job) -> None:
     _headings, lines = open_file(job.sheet.file)
     if job.sheet.lines is not None:
-        wanted = set(job.sheet.lines)
-        lines = (each for each in lines if each[0] in wanted)
+        chosen = set(job.sheet.lines)
+        lines = (each for each in lines if each[0] in chosen)
     groups, twins, done = GroupIndex.load(), Duplicates(job.tenant_id), 0
     give = rights_source(job.sheet.rights, groups)
     while batch := list(itertools.islice(lines, file_limits.BATCH_ROWS)):
@@ -327,8 +327,8 @@ def _check_rows(job: Job) -> None:
 def _refuse_file(job: Job, fault: FileFault) -> None:
     with transaction.atomic():
         problem = {"word": fault.code, "facts": fault.values}
-        held = Job.objects.filter(pk=job.pk, state=JobState.MAPPED, lease=job.lease)
-        if held.update(state=JobState.REFUSED, problem=problem, due_at=None, lease=None, finished_at=ClockTime()):
+        leased = Job.objects.filter(pk=job.pk, state=JobState.MAPPED, lease=job.lease)
+        if leased.update(state=JobState.REFUSED, problem=problem, due_at=None, lease=None, finished_at=ClockTime()):
             Row.objects.filter(job=job).delete()
 
 

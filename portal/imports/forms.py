@@ -113,9 +113,9 @@ def rights_to_save(form: NewMemberRightsForm) -> dict[str, str]:
     if form.source == "none":
         return {}
     cleaned = form.cleaned_data
-    kept = {"source": form.source, "named": form.source_name}
+    saved = {"source": form.source, "named": form.source_name}
     names = {"template": "rights_template", "member": "rights_member"}
-    return kept | ({form.source: str(cleaned[names[form.source]]).strip()} if form.source in names else {})
+    return saved | ({form.source: str(cleaned[names[form.source]]).strip()} if form.source in names else {})
 
 
 def initial_rights(saved: Mapping[str, str]) -> dict[str, str]:

@@ -54,9 +54,9 @@ def rights_form(request: TenantRequest, job: Job, posted: QueryDict | None = Non
 
 
 def render_columns(
-    request: TenantRequest, job: Job, form: ColumnsForm, given: NewMemberRightsForm | None, status: int = 200
+    request: TenantRequest, job: Job, form: ColumnsForm, rights: NewMemberRightsForm | None, status: int = 200
 ) -> HttpResponse:
-    context = {"job": job, "url": kinds.page_address(job), "chip": job_chip(job), "form": form, "given": given}
+    context = {"job": job, "url": kinds.page_address(job), "chip": job_chip(job), "form": form, "rights_form": rights}
     context["clear_word"] = lists.clear_words_text()
     return render(request, "imports/columns.html", context, status=status)
 
@@ -118,11 +118,11 @@ def columns(request: TenantRequest, job_id: int) -> HttpResponse:
     if job.state not in (JobState.DRAFT, JobState.MAPPED, JobState.CHECKED):
         return redirect(kinds.page_address(job))
     posted = request.POST if request.method == "POST" else None
-    form, given = ColumnsForm(job, group_choices(), posted), rights_form(request, job, posted)
-    if not all([form.is_valid(), given is None or given.is_valid()]):
-        return render_columns(request, job, form, given, 422 if form.is_bound else 200)
-    wanted = {"default_group": form.cleaned_data["default_group"], "rights": rights_to_save(given) if given else {}}
-    if not actions.choose_columns(by=Requester.from_request(request), job=job, chosen=form.chosen, **wanted):
+    form, rights = ColumnsForm(job, group_choices(), posted), rights_form(request, job, posted)
+    if not all([form.is_valid(), rights is None or rights.is_valid()]):
+        return render_columns(request, job, form, rights, 422 if form.is_bound else 200)
+    choices = {"default_group": form.cleaned_data["default_group"], "rights": rights_to_save(rights) if rights else {}}
+    if not actions.choose_columns(by=Requester.from_request(request), job=job, chosen=form.chosen, **choices):
         messages.error(request, _("It has already started. Its columns were not changed."))
     return redirect(kinds.page_address(job))
 

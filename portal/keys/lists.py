@@ -30,9 +30,9 @@ _STATES = (
 
 
 def _by_state(rows: QuerySet[Key], values: list[str]) -> QuerySet[Key]:
-    wanted = Q(pk=None)
+    condition = Q(pk=None)
     for value in values:
-        wanted |= {
+        condition |= {
             "out": Q(shown=KeyState.OUT),
             "overdue": Q(late=True),
             "unknown": Q(shown=KeyState.UNKNOWN),
@@ -40,7 +40,7 @@ def _by_state(rows: QuerySet[Key], values: list[str]) -> QuerySet[Key]:
             "faulty": FAULTY,
             "in": Q(shown=KeyState.IN),
         }[value]
-    return rows.filter(wanted)
+    return rows.filter(condition)
 
 
 class Keys(Table):

@@ -119,20 +119,20 @@ def _lending_context(request: TenantRequest) -> dict[str, Any]:
 
 def pending_command(request: TenantRequest, key_device_id: str) -> PendingCommand | None:
     """Return the posted command, to be confirmed and sent; None for an invalid form."""
-    wanted, box, numbers = request.POST.get("control", ""), _box(key_device_id), request.POST.getlist("unit")
-    if wanted not in KeyCommand.values or not numbers:
+    control, box, numbers = request.POST.get("control", ""), _box(key_device_id), request.POST.getlist("unit")
+    if control not in KeyCommand.values or not numbers:
         return None
-    return command_to_confirm(request, KeyCommand(wanted).title_for(box, numbers), _page_of(request, box))
+    return command_to_confirm(request, KeyCommand(control).title_for(box, numbers), _page_of(request, box))
 
 
 @tenant_view(Permission.KEYS_OPERATE, methods=["POST"], find_command=pending_command)
 def command(request: TenantRequest, key_device_id: str) -> HttpResponse:
-    box, wanted = _box(key_device_id), request.POST.get("control", "")
+    box, control = _box(key_device_id), request.POST.get("control", "")
     page = _page_of(request, box)
-    if wanted not in KeyCommand.values:
+    if control not in KeyCommand.values:
         messages.error(request, _("This command is not available. Nothing was sent."))
         return redirect(page)
-    act = partial(actions.send_command, box=box, numbers=request.POST.getlist("unit"), command=KeyCommand(wanted))
+    act = partial(actions.send_command, box=box, numbers=request.POST.getlist("unit"), command=KeyCommand(control))
     return submit_command(request, act, page, keeps_values=True)
 
 

@@ -36,14 +36,14 @@ from tenants.sentences import coded_sentence
 CONFIRM_WITHIN = timedelta(minutes=10)
 
 
-def start(*, kind: Kind = Kind.LOCKDOWN, wanted: DoorSelection, by: Requester, nonce: Nonce) -> Lockdown:
+def start(*, kind: Kind = Kind.LOCKDOWN, selection: DoorSelection, by: Requester, nonce: Nonce) -> Lockdown:
     """Create an order with one request for each door, in one transaction. The same form returns the same order.
 
     If a second person has to confirm it, nothing is sent before.
     """
-    doors = _chosen_doors(wanted)
+    doors = _chosen_doors(selection)
     with transaction.atomic():
-        order, is_new = _get_or_create(kind, State.REQUESTED, wanted, doors, by, nonce)
+        order, is_new = _get_or_create(kind, State.REQUESTED, selection, doors, by, nonce)
         if is_new and current_setting().needs_second_person(kind):
             order.confirm_by = database_now() + CONFIRM_WITHIN
             order.save(update_fields=["confirm_by"])
@@ -60,33 +60,33 @@ def confirm(*, order: Lockdown, by: Requester, nonce: Nonce) -> Lockdown:
     """
     with transaction.atomic():
         _one_at_a_time(by)
-        held = _lock_order(order, State.REQUESTED)
-        if held.started_by == by.user:
+        order = _lock_order(order, State.REQUESTED)
+        if order.started_by == by.user:
             raise NotSubmitted(_("Somebody else has to confirm it. Nothing was sent."))
-        if held.confirm_by is None or held.confirm_by <= database_now():
+        if order.confirm_by is None or order.confirm_by <= database_now():
             raise NotSubmitted(_("It was not confirmed in time. Nothing was sent."))
-        access = access_to(held.started_by, held.tenant)
+        access = access_to(order.started_by, order.tenant)
         if access is None or not access.can(Permission.LOCKDOWN):
             raise NotSubmitted(_("Who asked for it no longer has permission. Nothing was sent."))
-        Lockdown.objects.filter(pk=held.pk).update(confirmed_by=by.user)
-        _activate(held, by, nonce)
+        Lockdown.objects.filter(pk=order.pk).update(confirmed_by=by.user)
+        _activate(order, by, nonce)
     return order
 
 
 def withdraw(*, order: Lockdown, by: Requester, nonce: Nonce) -> Lockdown:
     """Cancel an order that no one has confirmed yet."""
     with transaction.atomic():
-        held = _lock_order(order, State.REQUESTED)
-        _end(held, State.WITHDRAWN, by)
-        _audit(by, "withdrawn", held, held.doors.count())
+        order = _lock_order(order, State.REQUESTED)
+        _end(order, State.WITHDRAWN, by)
+        _audit(by, "withdrawn", order, order.doors.count())
     return order
 
 
-def rehearse(*, kind: Kind = Kind.LOCKDOWN, wanted: DoorSelection, by: Requester, nonce: Nonce) -> Lockdown:
+def rehearse(*, kind: Kind = Kind.LOCKDOWN, selection: DoorSelection, by: Requester, nonce: Nonce) -> Lockdown:
     """Save what would be sent to each door, and send nothing."""
-    doors = _chosen_doors(wanted)
+    doors = _chosen_doors(selection)
     with transaction.atomic():
-        order, is_new = _get_or_create(kind, State.REHEARSED, wanted, doors, by, nonce)
+        order, is_new = _get_or_create(kind, State.REHEARSED, selection, doors, by, nonce)
         if is_new:
             forecasts = {door.device_id: forecast for door, forecast in LockdownPreview.of(doors).forecasts()}
             rows = list(order.doors.all())
@@ -100,15 +100,15 @@ def rehearse(*, kind: Kind = Kind.LOCKDOWN, wanted: DoorSelection, by: Requester
 def send_again(*, order: Lockdown, by: Requester, nonce: Nonce) -> Lockdown:
     """Send the command again to doors that were not reached. From now on it needs this person's permission."""
     with transaction.atomic():
-        held = _lock_order(order)
-        wanted = [each.row for each in door_outcomes(held) if each.result not in (DONE, NEWER, SENDING)]
-        door_orders.lock_doors(terms_of(held), wanted)
-        for row in wanted:
-            send_command(row, terms_of(held), by=by, nonce=Nonce(f"{nonce.value}-{row.pk}", nonce.clicked_at))
-        marking.release_row("lockdowns", held.pk)
-        Lockdown.objects.filter(pk=held.pk).update(by=by.user, due_at=ClockTime())
-        if wanted:
-            _audit(by, "sent_again", held, len(wanted))
+        order = _lock_order(order)
+        rows = [each.row for each in door_outcomes(order) if each.result not in (DONE, NEWER, SENDING)]
+        door_orders.lock_doors(terms_of(order), rows)
+        for row in rows:
+            send_command(row, terms_of(order), by=by, nonce=Nonce(f"{nonce.value}-{row.pk}", nonce.clicked_at))
+        marking.release_row("lockdowns", order.pk)
+        Lockdown.objects.filter(pk=order.pk).update(by=by.user, due_at=ClockTime())
+        if rows:
+            _audit(by, "sent_again", order, len(rows))
     return order
 
 
@@ -119,17 +119,17 @@ def release(*, order: Lockdown, by: Requester, nonce: Nonce) -> Lockdown:
     """
     with transaction.atomic():
         _one_at_a_time(by)
-        held = _lock_order(order)
-        found = door_outcomes(held)
+        order = _lock_order(order)
+        found = door_outcomes(order)
         for each in found:
             if each.row.request is not None and each.row.request.state == Sent.QUEUED:
                 intents.stop(each.row.request)
-        _end(held, State.RELEASED, by)
-        _audit(by, "released", held, len(found))
-        if not held.is_evacuation or not (to_lock := _doors_to_lock(found)):
-            return held
-        wanted = DoorSelection(Scope.CHOSEN, chosen=tuple(door.device_id for door in to_lock))
-        relock, is_new = _get_or_create(Kind.RELOCK, State.REQUESTED, wanted, to_lock, by, nonce)
+        _end(order, State.RELEASED, by)
+        _audit(by, "released", order, len(found))
+        if not order.is_evacuation or not (to_lock := _doors_to_lock(found)):
+            return order
+        selection = DoorSelection(Scope.CHOSEN, chosen=tuple(door.device_id for door in to_lock))
+        relock, is_new = _get_or_create(Kind.RELOCK, State.REQUESTED, selection, to_lock, by, nonce)
         if is_new:
             _activate(relock, by, nonce)
         return relock
@@ -145,8 +145,8 @@ def _doors_to_lock(found: Sequence[LockdownOutcome]) -> list[PassController]:
     return [each.door for each in found if each.door is not None and each.row.device_id not in lasting]
 
 
-def _chosen_doors(wanted: DoorSelection) -> list[PassController]:
-    doors = wanted.doors()
+def _chosen_doors(selection: DoorSelection) -> list[PassController]:
+    doors = selection.doors()
     if not doors:
         raise NotSubmitted(_("No door was chosen. Nothing was sent."))
     return doors
@@ -158,7 +158,7 @@ def _one_at_a_time(by: Requester) -> None:
 
 
 def _get_or_create(
-    kind: Kind, state: State, wanted: DoorSelection, doors: list[PassController], by: Requester, nonce: Nonce
+    kind: Kind, state: State, selection: DoorSelection, doors: list[PassController], by: Requester, nonce: Nonce
 ) -> tuple[Lockdown, bool]:
     """Return the order of this form with a row for each door, and whether it is new."""
     _one_at_a_time(by)
@@ -169,8 +169,8 @@ def _get_or_create(
         nonce=nonce.value,
         kind=kind,
         state=state,
-        scope=wanted.scope,
-        area_name=wanted.area_name,
+        scope=selection.scope,
+        area_name=selection.area_name,
         by=by.user,
         started_by=by.user,
         ended_at=database_now() if state is State.REHEARSED else None,
@@ -238,30 +238,30 @@ def _audit(by: Requester, act: str, order: Lockdown, doors: int) -> None:
 def change_settings(*, evacuation: bool, doors: Sequence[str], second: Second, by: Requester) -> ChangeResult:
     """Change the settings; unknown doors are dropped. Raises NotChanged."""
     known = PassController.objects.order_by("name_order", "pk").values_list("device_id", flat=True)
-    wanted = {"evacuation": evacuation, "doors": [each for each in known if each in doors], "second": second.value}
-    return changing.change(SETTINGS_RULE, wanted, by=by)
+    values = {"evacuation": evacuation, "doors": [each for each in known if each in doors], "second": second.value}
+    return changing.change(SETTINGS_RULE, values, by=by)
 
 
 def evacuation_doors() -> DoorSelection:
     """Return the doors that an evacuation unlocks. Raises NotSubmitted if evacuations are switched off."""
-    kept = current_setting()
-    if not kept.evacuation:
+    setting = current_setting()
+    if not setting.evacuation:
         raise NotSubmitted(_("Evacuation unlock is not switched on. Nothing was sent."))
-    return DoorSelection(Scope.CHOSEN, chosen=tuple(kept.doors))
+    return DoorSelection(Scope.CHOSEN, chosen=tuple(setting.doors))
 
 
 def _read_settings(_subject: str) -> dict[str, object]:
-    kept = current_setting()
-    return {"evacuation": kept.evacuation, "doors": list(kept.doors), "second": kept.second}
+    setting = current_setting()
+    return {"evacuation": setting.evacuation, "doors": list(setting.doors), "second": setting.second}
 
 
 def _is_looser(_subject: str, before: SettingValues, after: SettingValues) -> bool:
     """Check whether fewer orders would need a second person, or an evacuation would unlock more doors."""
-    was, wanted = LockdownSetting(**before), LockdownSetting(**after)
-    if any(was.needs_second_person(kind) and not wanted.needs_second_person(kind) for kind in Kind):
+    old, new = LockdownSetting(**before), LockdownSetting(**after)
+    if any(old.needs_second_person(kind) and not new.needs_second_person(kind) for kind in Kind):
         return True
-    opened = set(was.doors) if was.evacuation else set()
-    return wanted.evacuation and not (was.evacuation and set(wanted.doors) <= opened)
+    opened = set(old.doors) if old.evacuation else set()
+    return new.evacuation and not (old.evacuation and set(new.doors) <= opened)
 
 
 def _save_settings(subject: str, after: SettingValues, by: Requester) -> None:

@@ -31,12 +31,12 @@ class DoorSelection:
     chosen: tuple[str, ...] = ()
 
     @classmethod
-    def from_query(cls, given: QueryDict) -> "DoorSelection":
+    def from_query(cls, query: QueryDict) -> "DoorSelection":
         """Return the selection of a form or address. Raises NotSubmitted for an unknown scope."""
-        scope = str(given.get("scope", ""))
+        scope = str(query.get("scope", ""))
         if scope not in Scope.values:
             raise NotSubmitted(_("Choose which doors to lock. Nothing was sent."))
-        return cls(Scope(scope), given.get("area", ""), tuple(given.getlist("door")))
+        return cls(Scope(scope), query.get("area", ""), tuple(query.getlist("door")))
 
     @property
     def area_name(self) -> str:
@@ -126,12 +126,12 @@ class LockdownPreview:
         return Forecast.UNKNOWN if door in self.unknown else None
 
 
-def form_choices(wanted: DoorSelection | None) -> dict[str, Any]:
+def form_choices(selection: DoorSelection | None) -> dict[str, Any]:
     """Return the form's choices and the chosen values."""
-    chosen = wanted or DoorSelection(Scope.ALL)
+    chosen = selection or DoorSelection(Scope.ALL)
     return {
         "scopes": Scope,
-        "wanted": chosen,
+        "selection": chosen,
         "areas": list(Area.objects.order_by("name_order", "pk").values_list("area_id", "area_name")),
         "doors": list(
             PassController.objects.order_by("name_order", "pk").only("tenant_id", "device_id", "device_name")

@@ -41,20 +41,20 @@ def index(request: TenantRequest) -> HttpResponse:
 def new(request: TenantRequest) -> HttpResponse:
     """Show the choice of doors and the API calls that locking them uses. Nothing is sent by opening this page."""
     try:
-        wanted = DoorSelection.from_query(request.GET)
+        selection = DoorSelection.from_query(request.GET)
     except NotSubmitted:
-        wanted = None
-    preview = LockdownPreview.of(wanted.doors()) if wanted is not None else None
+        selection = None
+    preview = LockdownPreview.of(selection.doors()) if selection is not None else None
     context = {"preview": preview, "second": current_setting().needs_second_person(Kind.LOCKDOWN)}
-    return render(request, "lockdown/new.html", form_choices(wanted) | context)
+    return render(request, "lockdown/new.html", form_choices(selection) | context)
 
 
 @tenant_view(Permission.LOCKDOWN)
 def evacuation(request: TenantRequest) -> HttpResponse:
     """Show the doors that an evacuation unlocks, and the API calls it uses. Nothing is sent by opening this page."""
-    kept = current_setting()
-    preview = LockdownPreview.of(evacuation_doors().doors()) if kept.evacuation else None
-    context = {"preview": preview, "setting": kept, "second": kept.needs_second_person(Kind.EVACUATION)}
+    setting = current_setting()
+    preview = LockdownPreview.of(evacuation_doors().doors()) if setting.evacuation else None
+    context = {"preview": preview, "setting": setting, "second": setting.needs_second_person(Kind.EVACUATION)}
     return render(request, "lockdown/evacuation.html", context)
 
 
@@ -68,8 +68,8 @@ def save_settings(request: TenantRequest) -> HttpResponseBase:
     """Change the evacuation's doors and what a second person confirms."""
     form = SettingsForm(current_setting(), request.POST)
     if form.is_valid():
-        wanted = partial(change_settings, **form.wanted, by=Requester.from_request(request))
-        if change_with_feedback(request, wanted, _("Settings saved."), form):
+        command = partial(change_settings, **form.values, by=Requester.from_request(request))
+        if change_with_feedback(request, command, _("Settings saved."), form):
             return redirect("lockdown:settings", request.tenant.slug)
     return render(request, "lockdown/settings.html", {"form": form})
 
@@ -148,7 +148,7 @@ def _action_view(act: str) -> Callable[..., HttpResponseBase]:
 
         def run(by: Requester, nonce: Nonce) -> Lockdown:
             if action.select is not None:
-                return action.run(wanted=action.select(request), by=by, nonce=nonce)
+                return action.run(selection=action.select(request), by=by, nonce=nonce)
             return action.run(order=_order_or_404(order_id or 0), by=by, nonce=nonce)
 
         order = submit_once(request, ErrorsAsMessages(request), run)
@@ -186,15 +186,15 @@ class SettingsForm(ConflictForm, forms.Form):
         error_messages={"invalid_choice": gettext_lazy("Choose what a second person confirms. Nothing was changed.")},
     )
 
-    def __init__(self, kept: LockdownSetting, data: QueryDict | None = None) -> None:
+    def __init__(self, setting: LockdownSetting, data: QueryDict | None = None) -> None:
         doors = PassController.objects.order_by("name_order", "pk").only("tenant_id", "device_id", "device_name")
         choices = [(door.device_id, str(door)) for door in doors]
-        there = [key for key, _name in choices if key in kept.doors]
-        super().__init__(data, initial={"evacuation": kept.evacuation, "door": there, "second": kept.second})
+        listed = [key for key, _name in choices if key in setting.doors]
+        super().__init__(data, initial={"evacuation": setting.evacuation, "door": listed, "second": setting.second})
         self.fields["door"].choices = choices  # type: ignore[attr-defined]  # a choice field
 
     @property
-    def wanted(self) -> dict[str, Any]:
+    def values(self) -> dict[str, Any]:
         """Return the chosen values, as arguments of `change_settings`."""
-        given = self.cleaned_data
-        return {"evacuation": given["evacuation"], "doors": given["door"], "second": Second(given["second"])}
+        cleaned = self.cleaned_data
+        return {"evacuation": cleaned["evacuation"], "doors": cleaned["door"], "second": Second(cleaned["second"])}

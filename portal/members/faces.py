@@ -84,8 +84,8 @@ def finish_replacement(intent: Intent) -> None:
     """Release or withdraw the second step, depending on the outcome of the first."""
     if intent.state == State.UNCERTAIN:
         return
-    held = Intent.objects.filter(target=intent.target, operation=REGISTER, reason=Reason.STEP_BEFORE)
-    for second in held.filter(state=State.QUEUED, pk__lt=intent.pk):
+    waiting = Intent.objects.filter(target=intent.target, operation=REGISTER, reason=Reason.STEP_BEFORE)
+    for second in waiting.filter(state=State.QUEUED, pk__lt=intent.pk):
         (actions.release if intent.state == State.SUCCEEDED else actions.withdraw)(second)
 
 
@@ -117,13 +117,13 @@ def face_state(member: Member, about: Iterable[Intent]) -> FaceState:
     if newest and newest.operation == REGISTER and newest.state == State.SUCCEEDED and newest.finished_at:
         ready = newest.finished_at + timedelta(seconds=FACE_READY_SECONDS)
         ready = ready if ready > timezone.now() else None
-    gone = any(each.operation == DELETE and each.state == State.SUCCEEDED for each in intents[:2])
+    is_deleted = any(each.operation == DELETE and each.state == State.SUCCEEDED for each in intents[:2])
     return FaceState(
         is_registered=member.has_face,
         intents=intents,
         usable_from=ready,
         is_under_way=any(each.state in UNDER_WAY for each in intents),
-        is_between_faces=gone and not member.has_face and len(intents) > 1 and intents[0].operation == REGISTER,
+        is_between_faces=is_deleted and not member.has_face and len(intents) > 1 and intents[0].operation == REGISTER,
     )
 
 
@@ -185,13 +185,13 @@ def delete_orphan_portraits(_tenant: Tenant) -> None:
 
 def portrait_content(tenant: Tenant, member_id: str) -> bytes | None:
     """Return the picture as a JPEG of up to 320 x 320 pixels. It is loaded on first use, which uses no API call."""
-    kept = Portrait.objects.filter(member_id=member_id).first()
-    if kept is None or kept.content is not None:
-        return kept.content if kept else None
-    if kept.tried_at is not None and kept.tried_at > timezone.now() - _RETRY_AFTER:
+    portrait = Portrait.objects.filter(member_id=member_id).first()
+    if portrait is None or portrait.content is not None:
+        return portrait.content if portrait else None
+    if portrait.tried_at is not None and portrait.tried_at > timezone.now() - _RETRY_AFTER:
         return None
-    content = _fetch(kept.address, tenant.environment.base_url)
-    fields = Portrait.objects.filter(pk=kept.pk, mark=kept.mark)
+    content = _fetch(portrait.address, tenant.environment.base_url)
+    fields = Portrait.objects.filter(pk=portrait.pk, mark=portrait.mark)
     sealed = Portrait._meta.get_field("content").seal(tenant.pk, content)
     fields.update(content=sealed, tried_at=timezone.now())
     return content
@@ -211,10 +211,10 @@ def _fetch(address: str, base_url: str) -> bytes | None:
 
 def _is_allowed(address: str, base_url: str) -> bool:
     """Check the address: the service's host, or a public host by HTTPS. Addresses of our network are refused."""
-    parts, ours = urlsplit(address), urlsplit(base_url)
+    parts, base = urlsplit(address), urlsplit(base_url)
     if parts.username or parts.password or parts.scheme not in ("http", "https"):
         return False
-    if (parts.scheme, parts.hostname, parts.port) == (ours.scheme, ours.hostname, ours.port):
+    if (parts.scheme, parts.hostname, parts.port) == (base.scheme, base.hostname, base.port):
         return True
     if parts.scheme != "https" or not parts.hostname:
         return False

@@ -189,14 +189,14 @@ class MemberForm(ShownValuesForm, form_of(PLAIN_FIELDS)):  # type: ignore[misc] 
     def _initial(self) -> dict[str, Any]:
         if self.member is None:
             return {"qr": "none"}
-        shown = {each.name: getattr(self.member, each.name) for each in PLAIN_FIELDS}
-        given = self.shown_values.get("privilege") or {}
-        shown |= {flag.name: given.get(flag.name) is True for flag in PRIVILEGES if isinstance(given, dict)}
+        initial = {each.name: getattr(self.member, each.name) for each in PLAIN_FIELDS}
+        privilege = self.shown_values.get("privilege") or {}
+        initial |= {flag.name: privilege.get(flag.name) is True for flag in PRIVILEGES if isinstance(privilege, dict)}
         once = self.member.qrcode.get("one_time_qr") if isinstance(self.member.qrcode, dict) else None
         if isinstance(once, dict):
             named = {"qr_timestep": once.get("timestep"), "qr_skew": once.get("skew")}
-            shown |= {name: value for name, value in named.items() if isinstance(value, int)}
-        return {**shown, "qr": "keep"}
+            initial |= {name: value for name, value in named.items() if isinstance(value, int)}
+        return {**initial, "qr": "keep"}
 
     def _qr_choices(self) -> Choices:
         makes = [("email", _t("By e-mail")), ("data", _t("Enter QR data")), ("one_time", _t("One-time code"))]
@@ -204,9 +204,9 @@ class MemberForm(ShownValuesForm, form_of(PLAIN_FIELDS)):  # type: ignore[misc] 
             return [("none", _t("None")), *makes]
         if not self.member.has_qr:
             return [("keep", _t("None")), *makes]
-        kept = status.qr_of(self.member)
+        present = status.qr_of(self.member)
         return [
-            ("keep", _t("No change: %(kind)s") % {"kind": kept.word if kept else ""}),
+            ("keep", _t("No change: %(kind)s") % {"kind": present.word if present else ""}),
             *makes,
             ("remove", _t("Remove")),
         ]
@@ -222,74 +222,78 @@ class MemberForm(ShownValuesForm, form_of(PLAIN_FIELDS)):  # type: ignore[misc] 
             raise ValidationError(_("Too long for a QR code (%(n)d bytes)."), params={"n": QR_CAPACITY})
         return data
 
-    def _strip_texts(self, given: dict[str, Any]) -> None:
+    def _strip_texts(self, cleaned: dict[str, Any]) -> None:
         """Strip spaces around texts, unless the service already has them with spaces."""
         for each in PLAIN_FIELDS:
-            typed = given.get(each.name)
+            typed = cleaned.get(each.name)
             if (
                 isinstance(self.fields[each.name], forms.CharField)
                 and typed
                 and typed != self.shown_values.get(each.name)
             ):
-                given[each.name] = typed.strip()
-                if each.required_message and not given[each.name]:
+                cleaned[each.name] = typed.strip()
+                if each.required_message and not cleaned[each.name]:
                     self.add_error(each.name, str(each.required_message))
 
     def clean(self) -> dict[str, Any]:
-        given: dict[str, Any] = super().clean() or {}
-        self._strip_texts(given)
+        cleaned: dict[str, Any] = super().clean() or {}
+        self._strip_texts(cleaned)
         if self.member is not None:
             meant = [
-                (each, each.name, each.value_of_input(given[each.name])) for each in PLAIN_FIELDS if each.name in given
+                (each, each.name, each.value_of_input(cleaned[each.name]))
+                for each in PLAIN_FIELDS
+                if each.name in cleaned
             ]
             read = {each.name: getattr(self.member, each.name) for each in PLAIN_FIELDS}
             add_conflicts(self, meant, plain_values_of(self.member), read)
-        start, end = given.get(START.name), given.get(END.name)
+        start, end = cleaned.get(START.name), cleaned.get(END.name)
         if start and end and end < start:
             self.add_error(END.name, _t("The end is before the start."))
-        if given.get("card_remove") and given.get("card_data"):
+        if cleaned.get("card_remove") and cleaned.get("card_data"):
             self.add_error("card_remove", _t("Enter a new number or remove the card, not both."))
-        if given.get("qr") == "email" and not given.get("qr_email") and "qr_email" not in self.errors:
+        if cleaned.get("qr") == "email" and not cleaned.get("qr_email") and "qr_email" not in self.errors:
             self.add_error("qr_email", _t("Enter the e-mail address for the QR code."))
-        if given.get("qr") in ("data", "one_time") and not given.get("qr_data") and "qr_data" not in self.errors:
-            given["qr_data"] = self._present_data
-            if not given["qr_data"]:
+        if cleaned.get("qr") in ("data", "one_time") and not cleaned.get("qr_data") and "qr_data" not in self.errors:
+            cleaned["qr_data"] = self._present_data
+            if not cleaned["qr_data"]:
                 self.add_error("qr_data", _t("Enter the QR code data."))
-        return given
+        return cleaned
 
     def body(self) -> dict[str, Any]:
         """Return what to send: all values of a new member, or the changed values of an existing one."""
-        given = self.cleaned_data
-        meant = {each.name: each.value_of_input(given[each.name]) for each in PLAIN_FIELDS}
+        cleaned = self.cleaned_data
+        entered = {each.name: each.value_of_input(cleaned[each.name]) for each in PLAIN_FIELDS}
         body = {
-            name: value for name, value in meant.items() if not MEMBER.is_same(name, value, self.shown_values.get(name))
+            name: value
+            for name, value in entered.items()
+            if not MEMBER.is_same(name, value, self.shown_values.get(name))
         }
-        if given["card_data"]:
-            body["card_data"] = given["card_data"]
-        elif given.get("card_remove"):
+        if cleaned["card_data"]:
+            body["card_data"] = cleaned["card_data"]
+        elif cleaned.get("card_remove"):
             body["card_data"] = ""
-        return body | _qr_body(given) | self._privilege_body()
+        return body | _qr_body(cleaned) | self._privilege_body()
 
     def _privilege_body(self) -> dict[str, Any]:
         """Return the whole privilege object, including unknown keys, if one of its flags was changed; else nothing."""
         if not self.privileges:
             return {}
-        seen = self.shown_values.get("privilege") or {}
-        given = {flag.name: bool(self.cleaned_data[flag.name]) for flag in PRIVILEGES}
-        changed = any(value != (seen.get(name) is True) for name, value in given.items())
-        return {"privilege": {**seen, **given}} if changed else {}
+        shown = self.shown_values.get("privilege") or {}
+        chosen = {flag.name: bool(self.cleaned_data[flag.name]) for flag in PRIVILEGES}
+        changed = any(value != (shown.get(name) is True) for name, value in chosen.items())
+        return {"privilege": {**shown, **chosen}} if changed else {}
 
 
-def _qr_body(given: Mapping[str, Any]) -> dict[str, Any]:
-    match given["qr"]:
+def _qr_body(cleaned: Mapping[str, Any]) -> dict[str, Any]:
+    match cleaned["qr"]:
         case "email":
-            return {"qrcode": {"email": given["qr_email"]}}
+            return {"qrcode": {"email": cleaned["qr_email"]}}
         case "data":
-            return {"qrcode": {"data": given["qr_data"]}}
+            return {"qrcode": {"data": cleaned["qr_data"]}}
         case "one_time":
-            step, skew = given.get("qr_timestep"), given.get("qr_skew")
+            step, skew = cleaned.get("qr_timestep"), cleaned.get("qr_skew")
             once = {"timestep": usual_timestep() if step is None else step, "skew": skew or 0}
-            return {"qrcode": {"data": given["qr_data"], "one_time_qr": {"enabled": True, **once}}}
+            return {"qrcode": {"data": cleaned["qr_data"], "one_time_qr": {"enabled": True, **once}}}
         case "remove":
             return {"qrcode": None}
         case _:
@@ -332,18 +336,18 @@ class _PictureForm(forms.Form):
         raise NotImplementedError
 
     def clean(self) -> dict[str, Any]:
-        given = super().clean() or {}
-        name = next((name for name in self.fields if given.get(name)), "image")
+        cleaned = super().clean() or {}
+        name = next((name for name in self.fields if cleaned.get(name)), "image")
         if self.errors:
-            return given
-        if given.get(name) is None:
+            return cleaned
+        if cleaned.get(name) is None:
             self.add_error(name, _t("Choose a picture."))
-            return given
+            return cleaned
         try:
-            self.picture = self.check(given[name])
+            self.picture = self.check(cleaned[name])
         except PictureFault as fault:
             self.add_error(name, str(fault))
-        return given
+        return cleaned
 
 
 class FaceForm(_PictureForm):

@@ -138,13 +138,13 @@ def day_choices(_request: HttpRequest) -> list[tuple[str, str]]:
     return [(str(number), _t("%(n)d days") % {"n": number}) for number in SOON_DAYS]
 
 
-def review_tabs(here: str, lists: Sequence[CleanupList], counted: dict[str, int]) -> list[dict[str, object]]:
+def review_tabs(current: str, lists: Sequence[CleanupList], counted: dict[str, int]) -> list[dict[str, object]]:
     """Return these lists as tabs, each with its number of members if it was counted."""
     return [
         {
             "value": which.value,
             "label": which.label,
-            "current": which.value == here,
+            "current": which.value == current,
             "count": counted.get(which.value),
             "many": counted.get(which.value, 0) > MAX_COUNTED,
         }

@@ -132,8 +132,8 @@ def trail_condition(text: str) -> Q:
     if not named:
         return Q(pk=None)
     key = sort_key(named)  # search in indexed columns: a tenant may have 200,000 members
-    wanted = Q(member_id=named) | Q(code_key=key) | Q(name_key=key)
-    ids = list(Member.objects.filter(wanted).values_list("member_id", flat=True)[:_MAX_ENTRIES]) or [named]
+    condition = Q(member_id=named) | Q(code_key=key) | Q(name_key=key)
+    ids = list(Member.objects.filter(condition).values_list("member_id", flat=True)[:_MAX_ENTRIES]) or [named]
     targets = [target_of("member", each) for each in ids]
     return Q(target__in=targets) | queries.audit_filter_for_members(ids)
 

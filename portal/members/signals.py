@@ -147,14 +147,14 @@ def on_face_deleted(intent: Intent) -> None:
     faces.finish_replacement(intent)
 
 
-def reconcile_face(intent: Intent, *, wanted: bool = True) -> Finding:
+def reconcile_face(intent: Intent, *, is_registered: bool = True) -> Finding:
     """Check for a face. If there is one now, it was registered: an existing face would have been refused."""
 
     def judge(member: Member) -> tuple[bool, dict[str, str]]:
-        return bool(member.face_data) == wanted, {"face": "registered" if member.face_data else "none"}
+        return bool(member.face_data) == is_registered, {"face": "registered" if member.face_data else "none"}
 
     refused = intent.reason == Reason.REFUSED  # the service has answered, so no request is still on its way
-    return _reread_member(intent, judge, absent=not wanted, min_interval=FACE_DELAY, is_over=refused)
+    return _reread_member(intent, judge, absent=not is_registered, min_interval=FACE_DELAY, is_over=refused)
 
 
 def reconcile_keys(intent: Intent) -> Finding:
@@ -256,7 +256,7 @@ handlers.register(
 handlers.register(
     faces.DELETE,
     on_finished=on_face_deleted,
-    reconcile=partial(reconcile_face, wanted=False),
+    reconcile=partial(reconcile_face, is_registered=False),
     describe=face_deletion_effect,
 )
 handlers.register(temporary_keys.OPERATION, reconcile=reconcile_keys, describe=keys_effect)

@@ -111,10 +111,10 @@ def running_uses(intents: Iterable[Intent]) -> list[RunningUse]:
 
 def box_names(units: Iterable[str]) -> dict[str, str]:
     """Return the names of key boxes by ID, as far as the mirror has them."""
-    wanted = list(units)
-    if not wanted:
+    box_ids = list(units)
+    if not box_ids:
         return {}
-    return {box.key_device_id: str(box) for box in KeyBox.objects.filter(key_device_id__in=wanted).defer("status")}
+    return {box.key_device_id: str(box) for box in KeyBox.objects.filter(key_device_id__in=box_ids).defer("status")}
 
 
 def keys_text(units: Units, known: Mapping[str, str]) -> str:
@@ -144,13 +144,13 @@ def has_permission(rights: Any, box: str, unit: str) -> bool | None:
     if mode != "option":
         return {"allow_all": True, "deny_all": False}.get(str(mode))
     listed = [each for each in keys.get("key_devices_list") or () if isinstance(each, dict)]
-    mine = next((each for each in listed if each.get("key_device_id") == box), None)
-    if mine is None:
+    entry = next((each for each in listed if each.get("key_device_id") == box), None)
+    if entry is None:
         return False
-    if mine.get("default_mode") != "option":
-        return {"allow_all": True, "deny_all": False}.get(str(mine.get("default_mode")))
-    given = [each for each in mine.get("units") or () if isinstance(each, dict) and each.get("unit_no") == unit]
-    effect = (given[0].get("pass") or {}).get("effect") if given else "deny_all"
+    if entry.get("default_mode") != "option":
+        return {"allow_all": True, "deny_all": False}.get(str(entry.get("default_mode")))
+    units = [each for each in entry.get("units") or () if isinstance(each, dict) and each.get("unit_no") == unit]
+    effect = (units[0].get("pass") or {}).get("effect") if units else "deny_all"
     return {"allow_all": True, "allow": True, "deny_all": False}.get(str(effect))
 
 
@@ -239,18 +239,18 @@ class TemporaryKeysForm(forms.Form):
         return chosen
 
     def clean(self) -> dict[str, Any]:
-        given = super().clean() or {}
-        if given.get("period") == OTHER_PERIOD and given.get("seconds") is None and "seconds" not in self.errors:
+        cleaned = super().clean() or {}
+        if cleaned.get("period") == OTHER_PERIOD and cleaned.get("seconds") is None and "seconds" not in self.errors:
             self.add_error("seconds", _t("Enter the number of seconds."))
-        return given
+        return cleaned
 
     def body(self, by: Requester) -> dict[str, Any]:
         """Return the body of the request."""
-        given = self.cleaned_data
+        cleaned = self.cleaned_data
         units: dict[str, list[str]] = {}
-        for value in given["units"]:
+        for value in cleaned["units"]:
             number, _at, box = value.partition("@")
             units.setdefault(box, []).append(number)
-        seconds = given["seconds"] if given["period"] == OTHER_PERIOD else int(given["period"])
-        signal = bool(given["device_action"])
-        return request_body(units=units, seconds=seconds, signal=signal, info=given["info"].strip(), by=by)
+        seconds = cleaned["seconds"] if cleaned["period"] == OTHER_PERIOD else int(cleaned["period"])
+        signal = bool(cleaned["device_action"])
+        return request_body(units=units, seconds=seconds, signal=signal, info=cleaned["info"].strip(), by=by)

@@ -99,18 +99,18 @@ def new(request: TenantRequest) -> HttpResponse:
     chosen = {"membergroup_id": request.GET.get("group", "")}
     rights = request.access.can(Permission.RIGHTS_EDIT)
     form = MemberForm(request.POST or None, groups=queries.group_choices(), rights=rights, initial=chosen)
-    given = NewMemberRightsForm(request.POST or None) if rights else None
-    if form.is_bound and (body := _new_body(form, given)) is not None:
+    rights_form = NewMemberRightsForm(request.POST or None) if rights else None
+    if form.is_bound and (body := _new_body(form, rights_form)) is not None:
         act = forms.learning_from(form, partial(actions.create, body=body))
         if answer := submit_and_redirect(request, form, act, body=body, **back_to_member(request)):
             return answer
-    return render(request, "members/new.html", {"form": form, "given": given})
+    return render(request, "members/new.html", {"form": form, "rights_form": rights_form})
 
 
-def _new_body(form: MemberForm, given: NewMemberRightsForm | None) -> dict[str, Any] | None:
+def _new_body(form: MemberForm, rights_form: NewMemberRightsForm | None) -> dict[str, Any] | None:
     """Return the request body for a new member with the chosen rights; None if the form has errors."""
-    sound = all([form.is_valid(), given is None or given.is_valid()])
-    rights = given.body_for(form.cleaned_data["membergroup_id"]) if sound and given is not None else {}
+    sound = all([form.is_valid(), rights_form is None or rights_form.is_valid()])
+    rights = rights_form.body_for(form.cleaned_data["membergroup_id"]) if sound and rights_form is not None else {}
     return form.body() | rights if sound and rights is not None else None
 
 

@@ -75,23 +75,23 @@ def edit(
         _audit(plan, by, "plan.edited", before=before, after={"name": name, "placed": len(rows)})
 
 
-def _merge(plan: FloorPlan, mine: Mapping[str, Placement], was: Mapping[str, Position]) -> list[Placement]:
+def _merge(plan: FloorPlan, placed: Mapping[str, Placement], was: Mapping[str, Position]) -> list[Placement]:
     """Return the new placements: the changes of the form, applied to the present placements."""
-    there = {row.key: row for row in Placement.objects.filter(plan=plan)}
+    stored = {row.key: row for row in Placement.objects.filter(plan=plan)}
     both = []
-    for key in {*there, *mine, *was}:
-        wanted, now, before = _position(mine.get(key)), _position(there.get(key)), was.get(key)
-        if wanted == before:
+    for key in {*stored, *placed, *was}:
+        edited, now, before = _position(placed.get(key)), _position(stored.get(key)), was.get(key)
+        if edited == before:
             continue
-        if now not in (before, wanted):
+        if now not in (before, edited):
             both.append(key)
-        there.pop(key, None)
-        there |= {key: mine[key]} if key in mine else {}
+        stored.pop(key, None)
+        stored |= {key: placed[key]} if key in placed else {}
     if both:
         raise PlacementConflict(both)
     return [
         Placement(tenant=plan.tenant, plan=plan, kind=row.kind, identifier=row.identifier, x=row.x, y=row.y)
-        for row in there.values()
+        for row in stored.values()
     ]
 
 

@@ -69,18 +69,18 @@ class DrawingForm(forms.Form):
     picture: CheckedPicture
 
     def clean(self) -> dict[str, Any]:
-        given = super().clean() or {}
+        cleaned = super().clean() or {}
         if "image" in self.errors:
-            return given
+            return cleaned
         try:
-            if not given.get("image"):
+            if not cleaned.get("image"):
                 raise PictureFault(_t("Choose a file."))
-            self.picture = pictures.prepare_drawing(given["image"], render_first_page)
+            self.picture = pictures.prepare_drawing(cleaned["image"], render_first_page)
         except PictureFault as fault:
             self.add_error("image", str(fault))
         except PdfNotRendered:
             self.add_error("image", _t("This PDF cannot be drawn. Save its page as PNG and use that."))
-        return given
+        return cleaned
 
 
 class NewPlanForm(DrawingForm):
@@ -132,24 +132,24 @@ class PlacementRows:
         self._current = {key: (row.x, row.y) for key, row in rows.items()}
         self.previous = self._current if posted is None else _parse_previous(posted.get("was", ""), self._current)
         for row in rows.values():
-            thing = plan_devices.device_of(row, found)
-            found[thing.key] = thing
+            device = plan_devices.device_of(row, found)
+            found[device.key] = device
         if posted is not None and (camera := posted.get("camera", "").strip()[:_CAMERA_MAX]):
             found.setdefault(f"camera:{camera}", PlanDevice(Placed.CAMERA, camera, camera, Chip("unknown")))
         self.new = f"camera:{posted.get('camera', '').strip()}" if posted is not None else ""
         self.lines = [
-            self._line(place, thing, rows.get(key), posted) for place, (key, thing) in enumerate(found.items())
+            self._line(place, device, rows.get(key), posted) for place, (key, device) in enumerate(found.items())
         ]
         self.lines.sort(key=lambda line: (not line.is_placed, line.device.kind != Placed.DOOR, line.device.name))
 
     def _line(
-        self, place: int, thing: PlanDevice, row: Placement | None, posted: Mapping[str, str] | None
+        self, place: int, device: PlanDevice, row: Placement | None, posted: Mapping[str, str] | None
     ) -> PlacementLine:
-        if posted is None or (thing.key == self.new and f"on:{thing.key}" not in posted):
-            at = (row.x / 10, row.y / 10) if row else (50, 50) if thing.key == self.new else _default_position(place)
-            return PlacementLine(thing, row is not None or thing.key == self.new, f"{at[0]:g}", f"{at[1]:g}")
-        x, y = posted.get(f"x:{thing.key}", ""), posted.get(f"y:{thing.key}", "")
-        return PlacementLine(thing, f"on:{thing.key}" in posted, x[:20], y[:20])
+        if posted is None or (device.key == self.new and f"on:{device.key}" not in posted):
+            at = (row.x / 10, row.y / 10) if row else (50, 50) if device.key == self.new else _default_position(place)
+            return PlacementLine(device, row is not None or device.key == self.new, f"{at[0]:g}", f"{at[1]:g}")
+        x, y = posted.get(f"x:{device.key}", ""), posted.get(f"y:{device.key}", "")
+        return PlacementLine(device, f"on:{device.key}" in posted, x[:20], y[:20])
 
     def is_valid(self) -> bool:
         """Check the inputs and set an error on each invalid line."""
@@ -167,16 +167,16 @@ class PlacementRows:
         """Return the positions at the time when the form was opened, for a hidden input."""
         return json.dumps(self.previous)
 
-    def apply_others(self, mine: Collection[str]) -> list[str]:
-        """Show other people's changes, except for the devices `mine`. Return the names of these devices."""
+    def apply_others(self, own_keys: Collection[str]) -> list[str]:
+        """Show other people's changes, except for the devices with `own_keys`. Return the names of these devices."""
         for each in self.lines:
             key = each.device.key
-            if key not in mine:
+            if key not in own_keys:
                 at = self._current.get(key)
                 each.is_placed = at is not None
                 each.x, each.y = (f"{side / 10:g}" for side in at) if at else (each.x, each.y)
         self.previous = self._current
-        return [each.device.name for each in self.lines if each.device.key in mine]
+        return [each.device.name for each in self.lines if each.device.key in own_keys]
 
     def rows(self) -> list[Placement]:
         """Return the placements for the plan."""

@@ -86,7 +86,7 @@ def load_devices(tenant: Tenant) -> dict[str, PlanDevice]:
             state_of(camera, latest_picture_of(camera)),
         )
         found.append(PlanDevice(Placed.CAMERA, camera.camera_id, str(camera), state, href, rank=(3, camera.name_order)))
-    return {thing.key: thing for thing in found}
+    return {device.key: device for device in found}
 
 
 def _door(tenant: Tenant, place: int, door: PassController) -> PlanDevice:
@@ -127,15 +127,15 @@ class PlanDrawing:
 
     @property
     def doors(self) -> list[PlanDevice]:
-        return [thing for thing in self.listed_devices if thing.kind == Placed.DOOR]
+        return [device for device in self.listed_devices if device.kind == Placed.DOOR]
 
     @property
     def problem_count(self) -> int:
-        return sum(thing.tone in ("alarm", "loud", "hatched") for thing in self.doors)
+        return sum(door.tone in ("alarm", "loud", "hatched") for door in self.doors)
 
     @property
     def unknown_count(self) -> int:
-        return sum(thing.tone == "unknown" for thing in self.doors)
+        return sum(door.tone == "unknown" for door in self.doors)
 
     @property
     def version(self) -> str:

@@ -86,8 +86,8 @@ def edit(request: TenantRequest, pk: int) -> HttpResponseBase:
     places = PlacementRows(request.tenant, found, posted)
     if places.is_valid() & form.is_valid():
         try:
-            wanted = {"name": form.cleaned_data["name"], "placed": places.rows(), "was": places.previous}
-            actions.edit(plan=found, **wanted, by=Requester.from_request(request))
+            values = {"name": form.cleaned_data["name"], "placed": places.rows(), "was": places.previous}
+            actions.edit(plan=found, **values, by=Requester.from_request(request))
         except actions.PlanNotSaved as why:
             form.add_error("name", str(why))
         except actions.PlacementConflict as meanwhile:

@@ -185,8 +185,14 @@ def _unused_lines(report: Report, content: ReportContent, *, at_most: bool, of_l
             yield 0, _member(row)
         for area, holders, users in _by_area(areas, values):
             unused_rights += holders - users
-            held, used = number_of(holders, is_at_least=of_loaded), number_of(users, is_at_least=at_most or of_loaded)
-            yield 1, [area, held, used, number_of(holders - users, is_at_least=of_loaded, is_at_most=at_most)]
+            holder_count, user_count = (
+                number_of(holders, is_at_least=of_loaded),
+                number_of(users, is_at_least=at_most or of_loaded),
+            )
+            yield (
+                1,
+                [area, holder_count, user_count, number_of(holders - users, is_at_least=of_loaded, is_at_most=at_most)],
+            )
         names = {area.area_id: area.area_name for area in areas} | {EVERYWHERE: _("Every area")}
         for name, code, group, ids in _rows(_UNUSED_SQL, values):
             yield 2, [name, code, group, _short_list(sorted(names[each] for each in ids))]
@@ -207,19 +213,21 @@ def _completeness_of_rights(fresh: Freshness, loaded: LoadedRights) -> list[str]
 
 def _member(row: Sequence[Any]) -> Sequence[CellValue]:
     name, code, group, *has, last = row
-    held = ", ".join(word for is_there, word in zip(has, (_("Card"), _("QR code"), _("Face")), strict=True) if is_there)
-    return [name, code, group, held, local(last).date().isoformat() if last else _("Not in the log")]
+    credentials = ", ".join(
+        word for is_there, word in zip(has, (_("Card"), _("QR code"), _("Face")), strict=True) if is_there
+    )
+    return [name, code, group, credentials, local(last).date().isoformat() if last else _("Not in the log")]
 
 
 def _by_area(areas: Sequence[Area], values: dict[str, Any]) -> Iterator[tuple[str, int, int]]:
     """Yield (area name, members with a right, members who used it) for each area."""
-    held: Counter[str] = Counter()
+    holder_counts: Counter[str] = Counter()
     used: Counter[str] = Counter()
     for area_id, holders, users in _rows(_COUNTS_SQL, values):
-        held[area_id] += holders
+        holder_counts[area_id] += holders
         used[area_id] += users
     for area in areas:
-        yield area.area_name, held[area.area_id] + held[EVERYWHERE], used[area.area_id]
+        yield area.area_name, holder_counts[area.area_id] + holder_counts[EVERYWHERE], used[area.area_id]
 
 
 def _short_list(names: Sequence[str]) -> str:

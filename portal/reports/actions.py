@@ -52,18 +52,18 @@ def create_schedule(
 
 def change_schedule(*, schedule: Schedule, hour: int, language: str, recipients: Sequence[int], by: Requester) -> None:
     """Change a schedule's hour, language and recipients. Existing reports are not changed."""
-    wanted = {"hour": hour, "language": language, "recipients": list(recipients)}
-    before = {name: getattr(schedule, name) for name in wanted}
+    values = {"hour": hour, "language": language, "recipients": list(recipients)}
+    before = {name: getattr(schedule, name) for name in values}
     with transaction.atomic():
         # Due at once: a worker then notifies new recipients and sets the next time.
         running = Schedule.objects.filter(pk=schedule.pk, ended_at=None)
-        if before != wanted and running.update(**wanted, next_at=ClockTime()):
+        if before != values and running.update(**values, next_at=ClockTime()):
             _record(
                 by,
                 schedule,
                 coded_sentence("report.schedule_changed", kind=title_of(schedule.kind)),
                 before=before,
-                after=wanted,
+                after=values,
             )
 
 

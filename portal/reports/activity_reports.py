@@ -145,10 +145,10 @@ def guests(report: Report) -> ReportContent:
     """Return the visits of the period, and the number of visits by host."""
     rows = Visit.objects.filter(use_date_start__gte=report.since, use_date_start__lt=report.until)
     erased = rows.filter(erased_at__isnull=False).count()
-    kept = rows.filter(erased_at=None).order_by("use_date_start", "pk")
+    visits = rows.filter(erased_at=None).order_by("use_date_start", "pk")
     begun, late = before_portal_text(report.since), describe_outdated(freshness_of(report.tenant), MirrorKind.GUESTS)
     unmarked = not is_complete(report.since, report.until)
-    hosts = Counter(kept.exclude(host_name="").values_list("host_name", flat=True))
+    hosts = Counter(visits.exclude(host_name="").values_list("host_name", flat=True))
     return ReportContent(
         title=_("Guests"),
         about="",
@@ -160,8 +160,8 @@ def guests(report: Report) -> ReportContent:
             ),
             ReportTable(_("By host"), [_("Host"), _("Visits")]),
         ],
-        lines=_visits(kept, hosts),
-        named_since=kept.aggregate(end=Min("use_date_end"))["end"],
+        lines=_visits(visits, hosts),
+        named_since=visits.aggregate(end=Min("use_date_end"))["end"],
         figures=[
             figure_of(_("Visits"), rows.count(), is_at_least=bool(begun or late)),
             figure_of(

@@ -81,11 +81,11 @@ class ReportHead:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, kept: dict[str, Any]) -> "ReportHead":
+    def from_json(cls, content: dict[str, Any]) -> "ReportHead":
         """Return the head from its saved values."""
-        figures = [ReportFigure(**each) for each in kept["figures"]]
-        sheets = [ReportTable(**each) for each in kept["sheets"]]
-        return cls(**{**kept, "figures": figures, "sheets": sheets})
+        figures = [ReportFigure(**each) for each in content["figures"]]
+        sheets = [ReportTable(**each) for each in content["sheets"]]
+        return cls(**{**content, "figures": figures, "sheets": sheets})
 
 
 @dataclass
@@ -236,8 +236,8 @@ def query_log(statement: str, since: datetime, until: datetime, **more: Any) -> 
 
 def area_of(report: Report) -> Area | None:
     """Return the chosen area, or None if it no longer exists."""
-    wanted = report.choices.get("area", "")
-    return Area.objects.filter(area_id=wanted).first() if wanted else None
+    area_id = report.choices.get("area", "")
+    return Area.objects.filter(area_id=area_id).first() if area_id else None
 
 
 def name_guests(ids: Sequence[str], content: ReportContent) -> dict[str, str]:

@@ -104,10 +104,10 @@ def _write_files(report: Report) -> dict[str, Any]:
 
 
 def _read_lines(file: StoredFile) -> Iterator[TableLine]:
-    rest = b""
+    remainder = b""
     for piece in store.read_file(file):
-        *whole, rest = (rest + piece).split(b"\n")
-        for line in whole:
+        *complete, remainder = (remainder + piece).split(b"\n")
+        for line in complete:
             number, cells = json.loads(line)
             yield number, cells
 

@@ -44,15 +44,15 @@ def report_or_404(request: TenantRequest, pk: int) -> Report:
 @tenant_view(Permission.REPORTS_VIEW)
 def index(request: TenantRequest) -> HttpResponse:
     """Show the kinds of reports, the schedules, and the created reports."""
-    seen = [kind for kind in KINDS.values() if may_see(request.access, kind.name)]
+    visible = [kind for kind in KINDS.values() if may_see(request.access, kind.name)]
     may_manage = request.access.can(Permission.REPORTS_MANAGE)
     context = {
-        "kinds": seen,
-        "schedules": schedules(seen),
+        "kinds": visible,
+        "schedules": schedules(visible),
         "may_manage": may_manage,
         "days_kept": report_worker.RETENTION_DAYS,
     }
-    return Reports(request, seen).respond("reports/index.html", context)
+    return Reports(request, visible).respond("reports/index.html", context)
 
 
 @tenant_view(Permission.REPORTS_VIEW, methods=_PAGE)
@@ -150,10 +150,10 @@ def _context(report: Report) -> dict[str, object]:
     if report.files_deleted_at is not None:
         return context
     try:
-        shown = report_worker.load_lines(report)
+        lines = report_worker.load_lines(report)
     except store.FileUnreadable:
         return {**context, "unreadable": True}
-    tables = [_table(sheet, rows, left) for sheet, (rows, left) in zip(head.sheets, shown, strict=True)]
+    tables = [_table(sheet, rows, left) for sheet, (rows, left) in zip(head.sheets, lines, strict=True)]
     return {**context, "tables": tables}
 
 

@@ -103,14 +103,14 @@ def assign_groups(*, review: Review, groups: Mapping[str, User], nonce: Nonce, b
     """Assign each of these groups to one reviewer, including items that are added later."""
     with transaction.atomic():
         found = lock_review(review)
-        kept = {**found.rules, "groups": found.rules.get("groups", {}) | {g: u.pk for g, u in groups.items()}}
-        Review.objects.filter(pk=found.pk).update(rules=kept)
+        rules = {**found.rules, "groups": found.rules.get("groups", {}) | {g: u.pk for g, u in groups.items()}}
+        Review.objects.filter(pk=found.pk).update(rules=rules)
         count = DelegationResult()
         for number, (group_id, to) in enumerate(groups.items()):
-            mine = Item.objects.filter(review=found, group_id=group_id, is_open=True).exclude(reviewer=to)
-            if mine.exists():
+            items = Item.objects.filter(review=found, group_id=group_id, is_open=True).exclude(reviewer=to)
+            if items.exists():
                 each = Nonce(f"{nonce.value[:50]}-{number}")
-                count += delegate(review=found, items=mine, to=to, note="", nonce=each, by=by)
+                count += delegate(review=found, items=items, to=to, note="", nonce=each, by=by)
     return count
 
 
@@ -119,8 +119,8 @@ def _delegate_batch(review: Review, pks: Sequence[int], row: Delegation) -> int:
 
     Rows are locked in the common order, to avoid deadlocks.
     """
-    held = list(Item.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=pks).order_by("pk"))
-    rows, now = assigning.decidable(review, held, row.to), database_now()
+    locked = list(Item.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=pks).order_by("pk"))
+    rows, now = assigning.decidable(review, locked, row.to), database_now()
     steps = [
         Step(
             item=item,
@@ -134,8 +134,8 @@ def _delegate_batch(review: Review, pks: Sequence[int], row: Delegation) -> int:
         for item in rows
     ]
     Step.objects.bulk_create(steps, batch_size=500)
-    mine = Item.objects.filter(pk__in=[item.pk for item in rows])
-    return mine.update(reviewer=row.to, is_barred=False, version=F("version") + 1)
+    delegated = Item.objects.filter(pk__in=[item.pk for item in rows])
+    return delegated.update(reviewer=row.to, is_barred=False, version=F("version") + 1)
 
 
 def finish(*, review: Review, by: Requester) -> None:
@@ -192,20 +192,20 @@ def prepare_withdrawals(*, review: Review, area: Area, everywhere: bool, by: Req
         if (before := _waiting_job(review, area)) is not None:
             return before
         items = decisions.to_withdraw(review).filter(area_id=area.area_id).order_by("pk")
-        wanted = dict(items.values_list("member_id", "decided_digest")[:MAX_JOB_ROWS])
-        members = Member.objects.filter(member_id__in=wanted, gone_at__isnull=True)
+        decided = dict(items.values_list("member_id", "decided_digest")[:MAX_JOB_ROWS])
+        members = Member.objects.filter(member_id__in=decided, gone_at__isnull=True)
         wish = AccessEdit(EditKind.WITHDRAW, area.area_id, include_everywhere=everywhere)
         job = area_actions.prepare(area=area, members=members, edit=wish, max_age=timedelta(0), chosen={}, by=by)
-        taken = _remove_changed_rows(job, wanted, area) if job is not None else []
+        taken = _remove_changed_rows(job, decided, area) if job is not None else []
         if job is None or not taken:
             raise NotSubmitted(
                 _("Nothing to withdraw here: these members keep access to every area, or changed meanwhile.")
             )
         Job.objects.filter(pk=job.pk).update(options={**job.options, "review": review.pk})
-        mine = Item.objects.filter(review=review, area_id=area.area_id, member_id__in=taken)
-        decisions.stop_withdrawals(mine)
-        mine.update(job=job, applied=Applied.SENT)
-        decisions.update_open(mine)
+        taken_items = Item.objects.filter(review=review, area_id=area.area_id, member_id__in=taken)
+        decisions.stop_withdrawals(taken_items)
+        taken_items.update(job=job, applied=Applied.SENT)
+        decisions.update_open(taken_items)
         summary = coded_sentence("review.withdrawals", title=review.title, n=len(taken), area=area.area_name)
         record(by, review, "review.withdrawals", summary, items=len(taken), area=area.area_id, job=job.pk)
         review_worker.wake(review)
@@ -230,17 +230,17 @@ def _waiting_job(review: Review, area: Area) -> Job | None:
     return jobs.select_related("tenant").order_by("-pk").first()
 
 
-def _remove_changed_rows(job: Job, wanted: dict[str, str], area: Area) -> list[str]:
+def _remove_changed_rows(job: Job, decided: dict[str, str], area: Area) -> list[str]:
     """Remove rows that were made from another right than the decided one.
 
     Return the IDs of the members that are left.
     """
-    kept: list[Row] = []
-    other: list[Row] = []
+    unchanged: list[Row] = []
+    changed: list[Row] = []
     for row in Row.objects.filter(job=job).order_by("line").iterator(chunk_size=1000):
         right = rights.right_digest((row.content or {}).get("old", {}).get("devices_pass"), area.area_id)
-        (kept if right == wanted.get(row.member_id) else other).append(row)
-    Row.objects.filter(pk__in=[row.pk for row in other]).delete()
-    if other:
-        Job.objects.filter(pk=job.pk).update(size=F("size") - len(other))
-    return [row.member_id for row in kept]
+        (unchanged if right == decided.get(row.member_id) else changed).append(row)
+    Row.objects.filter(pk__in=[row.pk for row in changed]).delete()
+    if changed:
+        Job.objects.filter(pk=job.pk).update(size=F("size") - len(changed))
+    return [row.member_id for row in unchanged]

@@ -46,14 +46,14 @@ def rules_to_save(
 
 
 def reviewer_of(
-    kept: Rules, *, member_id: str, area_id: str, group_id: str, excluded: Collection[str] = ()
+    rules: Rules, *, member_id: str, area_id: str, group_id: str, excluded: Collection[str] = ()
 ) -> int | None:
     """Return the reviewer of an item by the review's rules. Rules for groups come before rules for areas.
 
     If that person is `excluded`, the next reviewer who may decide gets it. If there is none, it stays with that person.
     """
-    named: int | None = kept.get("groups", {}).get(group_id) or kept.get("areas", {}).get(area_id)
-    even: list[int] = kept.get("even", [])
+    named: int | None = rules.get("groups", {}).get(group_id) or rules.get("areas", {}).get(area_id)
+    even: list[int] = rules.get("even", [])
     first = zlib.crc32(member_id.encode()) % len(even) if even else 0
     turn = [*([named] if named is not None else []), *even[first:], *even[:first]]
     return next((who for who in turn if str(who) not in excluded), turn[0] if turn else None)
@@ -188,18 +188,18 @@ def barred_manager_text(row: Any) -> str:
     """Return the same text for the review's manager."""
     if not is_barred(row, row.reviewer_id):
         return ""
-    given, who = row.barred[str(row.reviewer_id)], row.reviewer
-    if given:
-        values = {"who": who, "day": _day_text(given)}
+    granted_at, who = row.barred[str(row.reviewer_id)], row.reviewer
+    if granted_at:
+        values = {"who": who, "day": _day_text(granted_at)}
         text = _("%(who)s granted this access on %(day)s and may not decide. Assign another reviewer.") % values
     else:
         text = _("This is the access of %(who)s, who may not decide. Assign another reviewer.") % {"who": who}
     return f"{text} {_deciders_text(row.deciders)}"
 
 
-def _barred_text(given: str) -> str:
-    if given:
-        return _("You granted this access on %(day)s. Another reviewer decides.") % {"day": _day_text(given)}
+def _barred_text(granted_at: str) -> str:
+    if granted_at:
+        return _("You granted this access on %(day)s. Another reviewer decides.") % {"day": _day_text(granted_at)}
     return _("This is your own access, by your name or e-mail address. Another reviewer decides.")
 
 

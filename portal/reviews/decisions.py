@@ -109,9 +109,9 @@ def _is_open_expression(now: Any, holds: bool | None) -> Any:
         F("barred"), Cast(F("decided_by_id"), TextField()), function="jsonb_exists", output_field=BooleanField()
     )
     decided = ~Q(applied__in=_UNDER_WAY) & (~Q(decided_digest=now) | Q(barred))
-    there = ~Q(now_digest__in=["", LEFT]) if holds is None else Q()
+    exists = ~Q(now_digest__in=["", LEFT]) if holds is None else Q()
     return Case(
-        When(there & (undecided | decided), then=Value(True)), default=Value(False), output_field=BooleanField()
+        When(exists & (undecided | decided), then=Value(True)), default=Value(False), output_field=BooleanField()
     )  # fmt: skip
 
 
@@ -166,11 +166,11 @@ def stop_withdrawals(items: QuerySet[Item]) -> None:
 
     Otherwise a job that continues or is retried would withdraw rights that were decided differently since then.
     """
-    left = items.filter(job__isnull=False)
-    jobs = list(left.order_by().values_list("job_id", flat=True).distinct())
+    sent = items.filter(job__isnull=False)
+    jobs = list(sent.order_by().values_list("job_id", flat=True).distinct())
     if jobs:
-        mine = left.filter(job=OuterRef("job"), member_id=OuterRef("member_id"))
-        rows = Row.objects.filter(Exists(mine), job__in=jobs, state__in=NOT_APPLIED, retried_in=None)
+        same_row = sent.filter(job=OuterRef("job"), member_id=OuterRef("member_id"))
+        rows = Row.objects.filter(Exists(same_row), job__in=jobs, state__in=NOT_APPLIED, retried_in=None)
         rows.update(retried_in=F("job"))
 
 
@@ -179,15 +179,19 @@ def items_under_way(items: Sequence[Item]) -> set[int]:
 
     Their rows are locked, so that no request is sent before the transaction ends.
     """
-    mine = {(item.job_id, item.member_id): item for item in items if item.job_id is not None}
-    held = Row.objects.select_for_update(of=("self",), no_key=True).select_related("job")
-    rows = held.filter(job__in={job for job, _member in mine}, member_id__in={member for _job, member in mine})
-    sent = {mine[row.job_id, row.member_id].pk for row in rows.order_by("pk") if _is_being_sent(row, mine)}
+    items_by_row = {(item.job_id, item.member_id): item for item in items if item.job_id is not None}
+    locked = Row.objects.select_for_update(of=("self",), no_key=True).select_related("job")
+    rows = locked.filter(
+        job__in={job for job, _member in items_by_row}, member_id__in={member for _job, member in items_by_row}
+    )
+    sent = {
+        items_by_row[row.job_id, row.member_id].pk for row in rows.order_by("pk") if _is_being_sent(row, items_by_row)
+    }
     return sent | {item.pk for item in items if item.applied not in DECIDABLE}
 
 
-def _is_being_sent(row: Row, mine: Mapping[tuple[int, str], Item]) -> bool:
-    return (row.job_id, row.member_id) in mine and applied_of(row) in _UNDER_WAY
+def _is_being_sent(row: Row, items_by_row: Mapping[tuple[int, str], Item]) -> bool:
+    return (row.job_id, row.member_id) in items_by_row and applied_of(row) in _UNDER_WAY
 
 
 def applied_of(row: Row) -> Applied:
@@ -292,9 +296,9 @@ def decide_many(*, review: Review, items: QuerySet[Item], act: StepAction, by: R
     saved = left = 0
     with transaction.atomic():
         review = lock_review(review)
-        mine = items.filter(review=review, reviewer=by.user, is_open=True)
-        barred = mine.filter(is_barred=True).count()
-        pks = list(mine.filter(is_barred=False).order_by("pk").values_list("pk", flat=True)[:MAX_ITEMS])
+        own = items.filter(review=review, reviewer=by.user, is_open=True)
+        barred = own.filter(is_barred=True).count()
+        pks = list(own.filter(is_barred=False).order_by("pk").values_list("pk", flat=True)[:MAX_ITEMS])
         for batch in _lock_batches(pks):
             waiting = [row for row in batch if row.reviewer_id == by.user.pk and row.is_open]
             ready = assigning.decidable(review, waiting, by.user)

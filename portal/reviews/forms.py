@@ -110,16 +110,16 @@ class DelegateForm(forms.Form):
 class GroupsForm(ConflictForm, forms.Form):
     """The form with a reviewer for each group, by the group's ID."""
 
-    def __init__(self, data: Any, *, groups: Iterable[tuple[str, str, int]], kept: Mapping[str, int]) -> None:
+    def __init__(self, data: Any, *, groups: Iterable[tuple[str, str, int]], assigned: Mapping[str, int]) -> None:
         super().__init__(data)
-        self.kept, self.people = kept, {str(each.pk): each for each in assigning.reviewers()}
+        self.assigned, self.people = assigned, {str(each.pk): each for each in assigning.reviewers()}
         choices = [("", _t("No change")), *((key, str(each)) for key, each in self.people.items())]
         self.waiting: dict[str, tuple[str, int]] = {}
         for group_id, name, count in groups:
             self.fields[f"{_GROUP}{group_id}"] = forms.ChoiceField(
                 label=name or _t("No group"),
                 choices=choices,
-                initial=str(kept.get(group_id, "")),
+                initial=str(assigned.get(group_id, "")),
                 required=False,
                 widget=forms.Select(attrs={"class": "form-select"}),
             )
@@ -139,7 +139,7 @@ class GroupsForm(ConflictForm, forms.Form):
     def chosen(self) -> dict[str, User]:
         """Return the groups whose reviewer was changed in the form, by ID. Other people's changes are kept."""
         selected = {group_id: self.cleaned_data[name] for name, (group_id, _count) in self.waiting.items()}
-        return {key: self.people[pk] for key, pk in selected.items() if pk and str(pk) != str(self.kept.get(key))}
+        return {key: self.people[pk] for key, pk in selected.items() if pk and str(pk) != str(self.assigned.get(key))}
 
 
 class EverywhereForm(forms.Form):

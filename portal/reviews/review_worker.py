@@ -126,11 +126,11 @@ def _finish_round(review: Review) -> None:
 def _update_items(review: Review, members: Sequence[Member], *, last_id: str | None) -> None:
     """Create and update the items of these members, and of members between them who have left."""
     area_ids = [each["id"] for each in review.areas]
-    mine = Item.objects.filter(review=review, member_id__gt=review.place)
-    mine = mine if last_id is None else mine.filter(member_id__lte=last_id)
+    items = Item.objects.filter(review=review, member_id__gt=review.place)
+    items = items if last_id is None else items.filter(member_id__lte=last_id)
     known: dict[RightKey, tuple[int, str]] = {
         (member_id, area_id): (pk, now)
-        for pk, member_id, area_id, now in mine.values_list("pk", "member_id", "area_id", "now_digest")
+        for pk, member_id, area_id, now in items.values_list("pk", "member_id", "area_id", "now_digest")
     }
     every = {(member.member_id, area_id) for member in members for area_id in area_ids}
     held = rights.rights_of_keys(every | known.keys(), members)
@@ -140,19 +140,19 @@ def _update_items(review: Review, members: Sequence[Member], *, last_id: str | N
             changed[held[key]].append(pk)
     for now, pks in changed.items():
         decisions.save_current_right(Item.objects.filter(pk__in=pks), now)
-    _recheck_conflicts(review, mine, {member_id for member_id, _area in known})
+    _recheck_conflicts(review, items, {member_id for member_id, _area in known})
     if review.state == State.RUNNING:
         new = {key: now for key, now in held.items() if key not in known and now not in rights.NO_RIGHT}
         _create_items(review, members, new)
 
 
-def _recheck_conflicts(review: Review, mine: QuerySet[Item], members: set[str]) -> None:
+def _recheck_conflicts(review: Review, reviewed: QuerySet[Item], members: set[str]) -> None:
     """Look up again who may not decide about rights that staff may have changed since the last check."""
     again = members
     if review.looked_at is not None and members:
         again = rights.members_changed_since(members, review.looked_at - _LATE_RECORDS)
     if again:
-        items = list(mine.filter(member_id__in=again))
+        items = list(reviewed.filter(member_id__in=again))
         assigning.recheck_conflicts(review, items)
         decisions.update_open(Item.objects.filter(pk__in=[item.pk for item in items]))
 

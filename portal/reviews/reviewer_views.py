@@ -107,13 +107,13 @@ def _row_response(request: TenantRequest, review: Review, item: Item, message: s
 
 def _read_press(request: TenantRequest) -> tuple[int, DecisionPress]:
     """Return the item's ID and the press, from a button's value. Raises Http404 for invalid values."""
-    number, _sep, rest = request.POST.get("press", "").partition(":")
-    act, _sep, rest = rest.partition(":")
-    version, _sep, seen = rest.partition(":")
+    number, _sep, values = request.POST.get("press", "").partition(":")
+    act, _sep, values = values.partition(":")
+    version, _sep, digest = values.partition(":")
     if act not in _ACTS or not is_row_number(number) or not is_row_number(version):
         raise Http404
     return int(number), DecisionPress(
-        StepAction(act), int(version), seen, request.POST.get("note", "").replace("\x00", "").strip()
+        StepAction(act), int(version), digest, request.POST.get("note", "").replace("\x00", "").strip()
     )
 
 

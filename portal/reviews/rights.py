@@ -110,12 +110,12 @@ def rights_of_members(members: Mapping[int, str], area_ids: Collection[str]) -> 
 
 def passes_behind(digests: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
     """Return the passes of each digest: [{"everywhere", "pass"}]."""
-    wanted = {digest: _split(digest) for digest in digests if digest not in NO_RIGHT}
-    held = Pass.objects.filter(digest__in={digest for parts in wanted.values() for _star, digest in parts})
-    known = dict(held.values_list("digest", "body"))
+    parts_by_digest = {digest: _split(digest) for digest in digests if digest not in NO_RIGHT}
+    passes = Pass.objects.filter(digest__in={digest for parts in parts_by_digest.values() for _star, digest in parts})
+    known = dict(passes.values_list("digest", "body"))
     return {
         text: [{"everywhere": star, "pass": known.get(digest)} for star, digest in parts]
-        for text, parts in wanted.items()
+        for text, parts in parts_by_digest.items()
     }
 
 
@@ -183,16 +183,16 @@ def last_uses(member_ids: Collection[str]) -> dict[str, LastUse]:
 
 def held_since(keys: Collection[RightKey]) -> dict[RightKey, HeldSince]:
     """Return since when each person has this right. Rights without a known change are left out."""
-    wanted: dict[str, set[str]] = defaultdict(set)
+    areas_of: dict[str, set[str]] = defaultdict(set)
     for member_id, area_id in keys:
-        wanted[member_id].add(area_id)
+        areas_of[member_id].add(area_id)
     found: dict[RightKey, HeldSince] = {}
     edits = [
-        *_bulk_edits(Row.objects.filter(_DONE, member_id__in=wanted)),
-        *_single_edits(wanted, Q(state=State.SUCCEEDED)),
+        *_bulk_edits(Row.objects.filter(_DONE, member_id__in=areas_of)),
+        *_single_edits(areas_of, Q(state=State.SUCCEEDED)),
     ]
-    for edit in [*edits, *_external_edits(wanted)]:
-        for area_id in wanted[edit.member_id]:
+    for edit in [*edits, *_external_edits(areas_of)]:
+        for area_id in areas_of[edit.member_id]:
             older = found.get((edit.member_id, area_id))
             if (older is None or edit.since.end > older.end) and edit.changes(area_id):
                 found[edit.member_id, area_id] = edit.since
@@ -204,20 +204,20 @@ def granted_by(keys: Collection[RightKey], begins: Mapping[str, datetime]) -> di
 
     Only requests of this portal are known. Requests that may still be carried out count as given.
     """
-    wanted: dict[str, set[str]] = defaultdict(set)
+    areas_of: dict[str, set[str]] = defaultdict(set)
     for member_id, area_id in keys:
-        wanted[member_id].add(area_id)
+        areas_of[member_id].add(area_id)
     least = min(begins.values())
     recent = Q(part__intent__finished_at__gte=least) | Q(part__intent__finished_at=None)
     open_ones = Q(state__in=_OPEN, job__in=Job.objects.filter(created_at__gte=least), part__isnull=False)
-    rows = Row.objects.filter(member_id__in=wanted)
+    rows = Row.objects.filter(member_id__in=areas_of)
     edits = [*_bulk_edits(rows.filter(_DONE).filter(recent)), *_bulk_edits(rows.filter(open_ones))]
     found: dict[RightKey, dict[int, datetime]] = defaultdict(dict)
-    for edit in [*edits, *_single_edits(wanted, ~Q(state__in=NOT_APPLIED))]:
-        for area_id in wanted[edit.member_id]:
-            at, mine = edit.since.end, found[edit.member_id, area_id]
+    for edit in [*edits, *_single_edits(areas_of, ~Q(state__in=NOT_APPLIED))]:
+        for area_id in areas_of[edit.member_id]:
+            at, granters = edit.since.end, found[edit.member_id, area_id]
             if edit.by and at >= begins[area_id] and edit.gives(area_id):
-                mine[edit.by] = max(at, mine.get(edit.by, at))
+                granters[edit.by] = max(at, granters.get(edit.by, at))
     return found
 
 
@@ -257,9 +257,9 @@ def _bulk_edits(rows: QuerySet[Row]) -> Iterable[_RightsEdit]:
             yield _RightsEdit(row.member_id, old, body[_RIGHTS], _since_of(intent), intent.by_id)
 
 
-def _single_edits(wanted: Mapping[str, Any], states: Q) -> Iterable[_RightsEdit]:
+def _single_edits(member_ids: Mapping[str, Any], states: Q) -> Iterable[_RightsEdit]:
     """Yield the changes made by requests about one member."""
-    targets = {target_of("member", member_id): member_id for member_id in wanted}
+    targets = {target_of("member", member_id): member_id for member_id in member_ids}
     requests = Intent.objects.filter(states, target__in=targets, operation__in=_SINGLE_OPERATIONS)
     intents = {str(each.pk): each for each in requests}
     trail = AuditEntry.objects.filter(intent_id__in=intents, action__in=_SINGLE_OPERATIONS) if intents else ()
@@ -275,9 +275,9 @@ def _since_of(intent: Intent) -> HeldSince:
     return HeldSince(at, at)
 
 
-def _external_edits(wanted: Mapping[str, Any]) -> Iterable[_RightsEdit]:
+def _external_edits(member_ids: Mapping[str, Any]) -> Iterable[_RightsEdit]:
     """Yield the differences between two readings: changes made outside the portal."""
-    for row in RightsChange.objects.filter(member_id__in=wanted):
+    for row in RightsChange.objects.filter(member_id__in=member_ids):
         yield _RightsEdit(
             row.member_id, row.before.get(_RIGHTS), row.after.get(_RIGHTS), HeldSince(row.since, row.read_at)
         )

@@ -90,18 +90,18 @@ def _audit(review: Review, values: dict[str, Any]) -> None:
 def _write_into(file: store.FileWriter, review: Review) -> dict[str, Any]:
     """Write the report's files. Return the values to save with the review."""
     archive, counts, table = SignedArchive(file, local(database_now())), Counter[str](), _CsvTable()
-    shown: list[dict[str, Any]] = []
+    printed: list[dict[str, Any]] = []
 
     def also(values: dict[str, Any]) -> None:
         table.add(values)
-        if len(shown) < MAX_PRINTED:
-            shown.append(_page_row(values))
+        if len(printed) < MAX_PRINTED:
+            printed.append(_page_row(values))
 
     archive.add("items.jsonl", _lines(review, counts, also))
     archive.add("items.csv", table.pieces())
     report = _report_values(review, counts)
     archive.add("report.json", [json.dumps(report, ensure_ascii=False, indent=2).encode()])
-    archive.add("index.html", [_page(review, report, shown).encode()])
+    archive.add("index.html", [_page(review, report, printed).encode()])
     manifest, key = archive.close(None)
     return {"report": report, "manifest": manifest, "key": key}
 
@@ -121,13 +121,13 @@ def _page_row(values: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _page(review: Review, report: dict[str, Any], shown: list[dict[str, Any]]) -> str:
+def _page(review: Review, report: dict[str, Any], printed: list[dict[str, Any]]) -> str:
     context = {
         "review": review,
         "report": report,
         "outcomes": queries.outcome_counts(report["counts"]),
-        "rows": shown,
-        "more": report["counts"]["items"] - len(shown),
+        "rows": printed,
+        "more": report["counts"]["items"] - len(printed),
         "keys_url": settings.PORTAL_URL + reverse("signing_keys"),
         "check_url": settings.PORTAL_URL + reverse("check_program"),
     }

@@ -195,9 +195,9 @@ def _warn_left_out(request: TenantRequest, handed: actions.DelegationResult) -> 
 @tenant_view(Permission.REVIEWS_MANAGE, methods=_PAGE)
 def groups(request: TenantRequest, review_id: int) -> HttpResponse:
     review = queries.get(review_id)
-    kept = review.rules.get("groups", {})
+    assigned = review.rules.get("groups", {})
     groups = queries.groups_with_items(review, always=GroupsForm.group_ids(request.POST))
-    form = GroupsForm(request.POST or None, groups=groups, kept=kept)
+    form = GroupsForm(request.POST or None, groups=groups, assigned=assigned)
     if form.is_valid():
         act = partial(actions.assign_groups, review=review, groups=form.chosen)
         if (handed := submit_once(request, form, act)) is not None:

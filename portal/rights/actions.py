@@ -49,11 +49,11 @@ def unseal_read(member: Member, text: str) -> MemberRights | None:
     return MemberRights.of(parts, datetime.fromisoformat(at) if at else None)
 
 
-def changed_parts(was: MemberRights, wanted: Mapping[str, Any]) -> dict[str, Any]:
+def changed_parts(read: MemberRights, requested: Mapping[str, Any]) -> dict[str, Any]:
     """Return what to send: the parts whose meaning changed, each as a whole."""
-    old, new = canonical(was.parts), canonical({**was.parts, **wanted})
+    old, new = canonical(read.parts), canonical({**read.parts, **requested})
     old |= {name: value or no_access() for name, value in old.items() if name != "privilege"}
-    return {name: new[name] for name in RIGHTS_NAMES if name in wanted and not is_same_json(old[name], new[name])}
+    return {name: new[name] for name in RIGHTS_NAMES if name in requested and not is_same_json(old[name], new[name])}
 
 
 def with_missing_parts(read: MemberRights | None, parts: list[str]) -> dict[str, Any]:
@@ -92,16 +92,18 @@ class RightsConflict(NotSubmitted):
         form.read, form.sheet, form.clash = self.now, self.sheet, self
 
 
-def find_conflict(was: MemberRights, now: MemberRights, mine: dict[str, Any]) -> RightsConflict | None:
+def find_conflict(before: MemberRights, current: MemberRights, changes: dict[str, Any]) -> RightsConflict | None:
     """Return the conflict, or None if nothing changed."""
-    if digest(was.parts) == digest(now.parts):
+    if digest(before.parts) == digest(current.parts):
         return None
-    whole = {**was.parts, **mine}
+    edited = {**before.parts, **changes}
     try:
-        together = comparing.merge_changes(was.parts, whole, now.parts)
+        together = comparing.merge_changes(before.parts, edited, current.parts)
     except comparing.MergeConflict:
-        return RightsConflict(was, now, whole, RightsSheet.of({**now.parts, **mine}), is_contradictory=True)
-    return RightsConflict(was, now, whole, RightsSheet.of(together), is_contradictory=False)
+        return RightsConflict(
+            before, current, edited, RightsSheet.of({**current.parts, **changes}), is_contradictory=True
+        )
+    return RightsConflict(before, current, edited, RightsSheet.of(together), is_contradictory=False)
 
 
 class NothingToChange(Exception):
@@ -149,10 +151,10 @@ def change_rights(*, member: Member, was: MemberRights, body: Mapping[str, Any],
 def replace_rights(*, member: Member, body: Mapping[str, Any], by: Requester, nonce: Nonce) -> Intent:
     """Request the parts in `body` in place of the member's present ones. Raises NothingToChange and NotSubmitted."""
     now = _current_rights(member)
-    wanted = changed_parts(now, body)
-    if not wanted:
+    changed = changed_parts(now, body)
+    if not changed:
         raise NothingToChange
-    return submit_rights(member=member, body=wanted, read=now, by=by, nonce=nonce)
+    return submit_rights(member=member, body=changed, read=now, by=by, nonce=nonce)
 
 
 def submit_rights(

@@ -55,15 +55,15 @@ _Key = tuple[str, str, str]
 
 
 def _lines_by_place(rights: Mapping[str, Any], named: PlaceNames) -> dict[_Key, RightsLine]:
-    whole = canonical(rights)
-    areas, keys = words.device_lines(whole["devices_pass"], named), words.key_lines(whole["keys_pass"], named)
+    parts = canonical(rights)
+    areas, keys = words.device_lines(parts["devices_pass"], named), words.key_lines(parts["keys_pass"], named)
     lines = [*(("areas", line) for line in areas), *(("keys", line) for line in keys)]
     return {(kind, line.target, line.when if line.is_unknown else line.unit_no): line for kind, line in lines}
 
 
 def _pair(key: _Key, left: dict[_Key, RightsLine], right: dict[_Key, RightsLine]) -> PlacePair:
-    whole = (key[0], "", "")
-    one, other = left.get(key) or left.get(whole), right.get(key) or right.get(whole)
+    everywhere = (key[0], "", "")
+    one, other = left.get(key) or left.get(everywhere), right.get(key) or right.get(everywhere)
     named = (left.get(key) or right[key]).place
     kinds = {"areas": _("All areas"), "keys": _("All keys")}
     same = one is not None and other is not None and sort_key(one.pass_) == sort_key(other.pass_)
@@ -114,15 +114,15 @@ def body_of(rights: Mapping[str, Any], parts: Sequence[str]) -> dict[str, Any]:
 
 def prepare_job(*, source: Member, targets: Sequence[Member], body: Mapping[str, Any], by: Requester) -> Job:
     """Create a job that is checked before it starts. Members who are known to have these rights are left out."""
-    wanted = [member for member in targets if not replacing.is_same(member, body)]
-    rows = [(member.member_id, dict(body), replacing.current_parts(member, body)) for member in wanted]
+    recipients = [member for member in targets if not replacing.is_same(member, body)]
+    rows = [(member.member_id, dict(body), replacing.current_parts(member, body)) for member in recipients]
     return actions.prepare(
         kind=KIND,
         by=by,
         rows=rows,
         permission=Permission.RIGHTS_EDIT,
         options={"source": source.member_name},
-        unchanged=len(targets) - len(wanted),
+        unchanged=len(targets) - len(recipients),
     )
 
 

@@ -332,8 +332,8 @@ def template_from_member(request: TenantRequest, member_id: str) -> HttpResponse
     """Save a member's rights from the mirror as a template. Show an error if they are not loaded."""
     member = get_member(member_id)
     form = TemplateForm(request.POST or None, template=RightsTemplate(kind=Kind.RIGHTS))
-    whole = canonical(member.rights or {})
-    values = {each.name: whole[each.name] for each in DOORS_AND_KEYS}
+    parts = canonical(member.rights or {})
+    values = {each.name: parts[each.name] for each in DOORS_AND_KEYS}
     if member.rights is not None and (answer := _save_template(request, form, kind=Kind.RIGHTS, **values)):
         return answer
     lines = words.group_by_time(words.rights_lines(values, words.load_place_names()))

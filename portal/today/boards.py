@@ -213,11 +213,11 @@ def _choices(state: BoardView, found: dict[VisitStatus, int]) -> list[BoardFilte
 def _groups(
     slug: str, state: BoardView, visits: "Classified", found: dict[VisitStatus, int], now: datetime, may_act: bool
 ) -> list[BoardGroup]:
-    wanted = [one for one in state.statuses if found.get(one)]
+    statuses = [one for one in state.statuses if found.get(one)]
     alone = len(state.statuses) == 1
     first = (state.page - 1) * PAGE_SIZE if alone else 0
-    rows: dict[VisitStatus, list[VisitRow]] = {one: [] for one in wanted}
-    for visit in _listed(visits, wanted, first, PAGE_SIZE if alone else MAX_IN_GROUP) if wanted else []:
+    rows: dict[VisitStatus, list[VisitRow]] = {one: [] for one in statuses}
+    for visit in _listed(visits, statuses, first, PAGE_SIZE if alone else MAX_IN_GROUP) if statuses else []:
         row = row_of(slug, visit, state.day, may_act=may_act)
         if alone or len(rows[row.status]) < _max_in_group(row.status):
             rows[row.status].append(row)
@@ -230,7 +230,7 @@ def _groups(
             [_with_party(row, awaited) for row in rows[one]],
             "" if alone or found[one] <= _max_in_group(one) else state.query(show=str(one)),
         )
-        for one in wanted
+        for one in statuses
     ]
 
 
@@ -243,7 +243,7 @@ def _max_in_group(status: VisitStatus) -> int:
     return _MAX_BY_STATUS.get(status, MAX_IN_GROUP)
 
 
-def _listed(visits: "Classified", wanted: list[VisitStatus], first: int, most: int) -> "Classified":
+def _listed(visits: "Classified", statuses: list[VisitStatus], first: int, most: int) -> "Classified":
     """Return up to `most` visits of each status after the `first` ones, in the desk's order."""
     order = Case(
         When(status=VisitStatus.HERE, then=-Extract("arrived_at", "epoch")),
@@ -252,7 +252,7 @@ def _listed(visits: "Classified", wanted: list[VisitStatus], first: int, most: i
         default=Extract("use_date_start", "epoch"),
     )
     place = Window(RowNumber(), partition_by=[F("status")], order_by=[order.asc(), F("pk").asc()])
-    listed = visits.filter(status__in=wanted).annotate(place=place)
+    listed = visits.filter(status__in=statuses).annotate(place=place)
     return listed.filter(place__gt=first, place__lte=first + most).order_by("place")
 
 

@@ -170,10 +170,10 @@ def load_occupancy(request: TenantRequest, look: OccupancyFilter) -> Occupancy:
     of_guests = {visit.pk: people.person_of_visit(visit) for visit in found.here}
     of_guests |= {visit.pk: people.person_of_visit(visit, is_unsure=True) for visit in found.unsure}
 
-    def wanted(visits: list[Visit]) -> list[Visit]:
+    def matching(visits: list[Visit]) -> list[Visit]:
         return [visit for visit in visits if look.matches(of_guests[visit.pk])]
 
-    narrowed = GuestsInside(found.at, wanted(found.here), wanted(found.unsure))
+    narrowed = GuestsInside(found.at, matching(found.here), matching(found.unsure))
     chosen = None if members is None else [person for person in members if look.matches(person)]
     everyone = [*(members or []), *of_guests.values()]
     log = freshness.freshness_for(request)[Mirror.HISTORIES]

@@ -245,8 +245,8 @@ def month_file(request: TenantRequest, kind: str) -> HttpResponseBase:
 def settings(request: TenantRequest) -> HttpResponse:
     """Change the desk's settings and the retention of guests' data."""
     form = SettingsForm(request.POST or None, instance=visits.desk_settings())
-    wanted = partial(actions.save_settings, form=form, by=Requester.from_request(request))
-    if request.method == "POST" and form.is_valid() and change_with_feedback(request, wanted, _("Saved."), form):
+    command = partial(actions.save_settings, form=form, by=Requester.from_request(request))
+    if request.method == "POST" and form.is_valid() and change_with_feedback(request, command, _("Saved."), form):
         return redirect("guests:settings", request.tenant.slug)
     context = {"form": form, "kept": erasing.retention_figures()} | _permissions(request)
     return render(request, "guests/today/settings.html", context)

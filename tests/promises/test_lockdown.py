@@ -31,7 +31,7 @@ def lock_all(customer: Customer, *doors: str) -> Lockdown:
     """Start a lockdown of all doors, or of these."""
     asker, wanted = customer.asker(), DoorSelection(Scope.CHOSEN, chosen=doors) if doors else DoorSelection(Scope.ALL)
     with customer.scope():
-        return actions.start(wanted=wanted, by=asker, nonce=Nonce(secrets.token_urlsafe(12)))
+        return actions.start(selection=wanted, by=asker, nonce=Nonce(secrets.token_urlsafe(12)))
 
 
 def release(customer: Customer, order: Lockdown) -> None:
