@@ -124,9 +124,9 @@ class NotificationForm(HoursForm):
     field_order = ("least",)
     least = forms.TypedChoiceField(label=_("E-mail for"), choices=_SEVERITY_CHOICES, coerce=int)
 
-    def __init__(self, wish: NotificationSettings | None, least: int, data: QueryDict | None = None) -> None:
-        hours = Hours.of(wish.hours) if wish else None
-        super().__init__(hours, data, {"least": wish.least if wish else least})
+    def __init__(self, saved: NotificationSettings | None, least: int, data: QueryDict | None = None) -> None:
+        hours = Hours.of(saved.hours) if saved else None
+        super().__init__(hours, data, {"least": saved.least if saved else least})
         self.fields["days"].label = _t("No e-mail on these days (none: always send)")
 
 

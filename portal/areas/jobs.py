@@ -112,19 +112,19 @@ def _recomputed_note(job: Job, row: Row, now: Any) -> str:
 
 
 def _edit_decider(job: Job) -> Any:
-    wish, all_areas = edit_of_job(job), area_ids(job)
+    edit, all_areas = edit_of_job(job), area_ids(job)
 
     def judge(row: Row, now: Any) -> EditDecision | None:
         """Return the decision, or None if the area's rights changed since the row was created and are not as sent."""
         stored, sent = _stored_rights(row, "old"), _stored_rights(row, "body")
         if sent is not _MISSING and is_same_rights(now, sent):
             return EditDecision(EditResult.UNCHANGED)
-        if job.options.get("scheduled") or stored is _MISSING or _is_same_for_area(now, stored, wish.area_id):
-            return merging.decide(now, wish, all_areas)
+        if job.options.get("scheduled") or stored is _MISSING or _is_same_for_area(now, stored, edit.area_id):
+            return merging.decide(now, edit, all_areas)
         # The area already has the sent rights, and only other areas changed. If a list replaces "everywhere", all areas
         # count.
         everywhere = normalise_devices(stored).get("default_mode") == "allow_all"
-        done = sent is not _MISSING and not everywhere and _is_same_for_area(now, sent, wish.area_id)
+        done = sent is not _MISSING and not everywhere and _is_same_for_area(now, sent, edit.area_id)
         return EditDecision(EditResult.UNCHANGED) if done else None
 
     return judge
@@ -180,18 +180,18 @@ def area_ids(job: Job) -> list[str]:
 
 def describe_changes(row: Row) -> list[kinds.FieldChange]:
     """Return the row's change of the area in words; also of "every area" where a list replaces it."""
-    before, wish = _stored_rights(row, "old"), edit_of_job(row.job)
-    name = str(row.job.options.get("area_name") or wish.area_id)
+    before, edit = _stored_rights(row, "old"), edit_of_job(row.job)
+    name = str(row.job.options.get("area_name") or edit.area_id)
     if before is _MISSING:
-        change = words.pass_text(wish.pass_) if wish.kind == EditKind.GRANT else _("no right here")
+        change = words.pass_text(edit.pass_) if edit.kind == EditKind.GRANT else _("no right here")
         if row.job.undo_of_id is not None:
             change = _("as it was before")
         return [(name, _("rights are loaded first"), change)]
     undoes = row.job.undo_of_id is not None
-    after = _stored_rights(row, "body") if undoes else merging.decide(before, wish, area_ids(row.job)).after
+    after = _stored_rights(row, "body") if undoes else merging.decide(before, edit, area_ids(row.job)).after
     if after is None or after is _MISSING:
-        return [(name, stays, stays)] if (stays := _rights_text(before, wish.area_id)) and not undoes else []
-    return [(name, _rights_text(before, wish.area_id), _rights_text(after, wish.area_id))]
+        return [(name, text, text)] if (text := _rights_text(before, edit.area_id)) and not undoes else []
+    return [(name, _rights_text(before, edit.area_id), _rights_text(after, edit.area_id))]
 
 
 def _rights_text(rights: Any, area_id: str) -> str:
@@ -237,11 +237,11 @@ def _audit_entry(job: Job, act: str) -> kinds.AuditDescription | None:
     """Return the audit entry with the area as its target, for starting or scheduling an edit."""
     if act not in ("started", "scheduled"):
         return None
-    wish = edit_of_job(job)
+    edit = edit_of_job(job)
     facts: dict[str, Any] = {"job": job.pk, "members": Row.objects.filter(job=job).count()}
-    facts |= {"pass": wish.pass_} if _edit_kind(job) == EditKind.GRANT else {}
+    facts |= {"pass": edit.pass_} if _edit_kind(job) == EditKind.GRANT else {}
     summary = title_of(job) if act == "started" else coded_sentence("change.scheduled", job=title_of(job))
-    return kinds.AuditDescription(f"area.{_edit_kind(job)}", target_of("area", wish.area_id), summary, facts)
+    return kinds.AuditDescription(f"area.{_edit_kind(job)}", target_of("area", edit.area_id), summary, facts)
 
 
 def _reason_texts() -> Mapping[str, Any]:

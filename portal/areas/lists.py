@@ -233,9 +233,9 @@ class AreaMembers(Table):
         look = self.access.for_counting()
         chosen = {each.name: each.values for each in self.bound_filters if each.is_active}
         # Members with access or a kind of pass are holders anyway, so the list need not be limited to holders.
-        is_said = "hours" in chosen or chosen.get("entry") == ["yes"]
-        everybody = mirror.members() if is_said else self.base_members(look)
-        return type(self)(self.request, everybody, access=look, query=self.address.query).matching_rows
+        is_limited_to_holders = "hours" in chosen or chosen.get("entry") == ["yes"]
+        members = mirror.members() if is_limited_to_holders else self.base_members(look)
+        return type(self)(self.request, members, access=look, query=self.address.query).matching_rows
 
     @staticmethod
     def base_members(look: AreaAccessAt) -> QuerySet[Member]:

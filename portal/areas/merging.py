@@ -169,14 +169,14 @@ def _is_other_area(entry: Any, area_id: str) -> bool:
     return isinstance(named, str) and named != area_id
 
 
-def _decide_everywhere(before: Json, wish: AccessEdit, all_area_ids: Collection[str]) -> EditDecision:
-    less = wish.kind == EditKind.WITHDRAW or normal_pass(wish.pass_) != always()
-    if not less or not wish.include_everywhere:
+def _decide_everywhere(before: Json, edit: AccessEdit, all_area_ids: Collection[str]) -> EditDecision:
+    less = edit.kind == EditKind.WITHDRAW or normal_pass(edit.pass_) != always()
+    if not less or not edit.include_everywhere:
         return EditDecision(EditResult.UNCHANGED if not less else EditResult.EVERYWHERE)
-    known = {*all_area_ids, wish.area_id}
-    if wish.kind == EditKind.WITHDRAW:
-        return EditDecision(EditResult.LISTED, withdraw_area(before, wish.area_id, all_area_ids=known))
-    return EditDecision(EditResult.LISTED, grant_area(before, wish.area_id, wish.pass_ or never(), all_area_ids=known))
+    known = {*all_area_ids, edit.area_id}
+    if edit.kind == EditKind.WITHDRAW:
+        return EditDecision(EditResult.LISTED, withdraw_area(before, edit.area_id, all_area_ids=known))
+    return EditDecision(EditResult.LISTED, grant_area(before, edit.area_id, edit.pass_ or never(), all_area_ids=known))
 
 
 def _admits_more(wider: Json, narrower: Json) -> bool:

@@ -249,13 +249,13 @@ def edit_of(job: Job, may_edit: bool) -> AreaEdit:
 
 def preview_context(job: Job, area: Area) -> dict[str, Any]:
     """Return the counts and costs of a prepared edit."""
-    counts, wish = job.options.get("plan", {}), jobs.edit_of_job(job)
+    counts, edit = job.options.get("plan", {}), jobs.edit_of_job(job)
     connection = current_connection()
     reads = counts.get("unread", 0) + counts.get("stale", 0)
     changing = counts.get(EditResult.CHANGES, 0) + counts.get(EditResult.LISTED, 0)
     return {
-        "wish": wish,
-        "when": words.pass_text(wish.pass_) if wish.kind == EditKind.GRANT else "",
+        "edit": edit,
+        "when": words.pass_text(edit.pass_) if edit.kind == EditKind.GRANT else "",
         "changing": changing,
         "widened": counts.get(EditResult.LISTED, 0),
         "unread": counts.get("unread", 0),

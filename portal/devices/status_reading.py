@@ -115,9 +115,9 @@ def _due_for_board() -> Q:
     Doors that the service does not know are postponed for longer, so they wait for their regular time.
     """
     now = ClockTime()
-    untold = Q(state__in=_UNLOGGED_STATES, status_as_of__lte=now - _UNLOGGED_MAX_AGE)
+    unlogged = Q(state__in=_UNLOGGED_STATES, status_as_of__lte=now - _UNLOGGED_MAX_AGE)
     waited = Q(look_at__lte=now + door_states.USUAL_INTERVAL - _UNLOGGED_MAX_AGE)
-    return waited & (untold | Q(status_as_of__lte=now - _ANY_MAX_AGE))
+    return waited & (unlogged | Q(status_as_of__lte=now - _ANY_MAX_AGE))
 
 
 def _is_share_used(connection: Connection) -> bool:

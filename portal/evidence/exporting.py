@@ -152,9 +152,9 @@ def _write_into(file: store.FileWriter, export: Export) -> dict[str, Any]:
                 row.path, store.read_file(row.item.file), is_compressed=row.words.is_video or row.words.is_picture
             )
     archive.add("CHECK.txt", [render_to_string("evidence/export/check.txt", context).encode()])
-    stamp, came = _stamp(archive.manifest)
+    stamp, outcome = _stamp(archive.manifest)
     manifest, key = archive.close(stamp)
-    return {"manifest": manifest, "key": key, "stamp": came, "items": len(rows), "missing": missing}
+    return {"manifest": manifest, "key": key, "stamp": outcome, "items": len(rows), "missing": missing}
 
 
 def _stamp(manifest: bytes) -> tuple[bytes | None, str]:

@@ -267,8 +267,8 @@ def end_hold(request: TenantRequest, number: int, pk: int) -> HttpResponseBase:
             request, found, lambda: actions.end_hold(incident=found, hold=hold, by=Requester.from_request(request))
         )
     others = sum(each.is_active for each in found.holds.all() if each.pk != hold.pk)
-    stays = ngettext("%(n)d other hold stays.", "%(n)d other holds stay.", others) % {"n": others}
-    consequence = stays if others else _("A closed incident whose time is over is deleted soon after.")
+    other_holds = ngettext("%(n)d other hold stays.", "%(n)d other holds stay.", others) % {"n": others}
+    consequence = other_holds if others else _("A closed incident whose time is over is deleted soon after.")
     return _confirm(request, found, _("End legal hold"), hold.reason, [consequence])
 
 

@@ -128,8 +128,8 @@ class ChangeForm(ShownValuesForm):
             (each, each.input_name, cleaned[each.input_name]) for each in _PLAIN_FIELDS if each.input_name in cleaned
         ]
         typed += [(each, field, cleaned[field]) for field, each in _MOMENT_FIELDS.items() if field in cleaned]
-        meant = [(each, name, each.value_of_input(value)) for each, name, value in typed]
-        add_conflicts(self, meant, self.current, form_values(self.current))
+        entered = [(each, name, each.value_of_input(value)) for each, name, value in typed]
+        add_conflicts(self, entered, self.current, form_values(self.current))
         for name in _PORTAL_FIELDS:
             self.merge(name, self.current[name])
         start, end = cleaned.get("start"), cleaned.get("end")
@@ -185,8 +185,8 @@ def _merged(shown: list[str], chosen: list[str], current: list[str] | None) -> l
     taken = {each for each in shown if each not in chosen}
     if not added and not taken:
         return None
-    kept = [each for each in (shown if current is None else current) if each not in taken]
-    return [*kept, *(each for each in added if each not in kept)]
+    remaining = [each for each in (shown if current is None else current) if each not in taken]
+    return [*remaining, *(each for each in added if each not in remaining)]
 
 
 def guest_values(visit: Visit, guest: Guest) -> GuestValues:

@@ -71,8 +71,8 @@ class GroupIndex:
         """Return a similar group name, or an empty string."""
         if text not in self._hints and len(self._hints) < 1000:
             close = difflib.get_close_matches(fold(text), [fold(name) for name in self.names.values()], 1, 0.6)
-            meant = next((name for name in self.names.values() if close and fold(name) == close[0]), "")
-            self._hints[text] = meant
+            closest = next((name for name in self.names.values() if close and fold(name) == close[0]), "")
+            self._hints[text] = closest
         return self._hints.get(text, "")
 
 

@@ -239,13 +239,13 @@ class MemberForm(ShownValuesForm, form_of(PLAIN_FIELDS)):  # type: ignore[misc] 
         cleaned: dict[str, Any] = super().clean() or {}
         self._strip_texts(cleaned)
         if self.member is not None:
-            meant = [
+            entered = [
                 (each, each.name, each.value_of_input(cleaned[each.name]))
                 for each in PLAIN_FIELDS
                 if each.name in cleaned
             ]
             read = {each.name: getattr(self.member, each.name) for each in PLAIN_FIELDS}
-            add_conflicts(self, meant, plain_values_of(self.member), read)
+            add_conflicts(self, entered, plain_values_of(self.member), read)
         start, end = cleaned.get(START.name), cleaned.get(END.name)
         if start and end and end < start:
             self.add_error(END.name, _t("The end is before the start."))

@@ -56,9 +56,9 @@ def replace(*, plan: FloorPlan, picture: CheckedPicture, by: Requester) -> None:
 
 
 def edit(
-    *, plan: FloorPlan, name: str, placed: Iterable[Placement], was: Mapping[str, Position], by: Requester
+    *, plan: FloorPlan, name: str, placed: Iterable[Placement], previous: Mapping[str, Position], by: Requester
 ) -> None:
-    """Rename a plan and place devices on it. A device whose position is as it `was` in the form is not changed.
+    """Rename a plan and place devices on it. A device whose position is the `previous` one of the form is not changed.
 
     Raises PlanNotSaved, and PlacementConflict if another person has placed the same device elsewhere.
     """
@@ -67,7 +67,7 @@ def edit(
         if name != plan.name:
             _check_name(name, names)
         before = {"name": plan.name, "placed": Placement.objects.filter(plan=plan).count()}
-        rows = _merge(plan, {row.key: row for row in placed}, was)
+        rows = _merge(plan, {row.key: row for row in placed}, previous)
         Placement.objects.filter(plan=plan).delete()
         Placement.objects.bulk_create(rows)
         plan.name = name
@@ -75,12 +75,12 @@ def edit(
         _audit(plan, by, "plan.edited", before=before, after={"name": name, "placed": len(rows)})
 
 
-def _merge(plan: FloorPlan, placed: Mapping[str, Placement], was: Mapping[str, Position]) -> list[Placement]:
+def _merge(plan: FloorPlan, placed: Mapping[str, Placement], previous: Mapping[str, Position]) -> list[Placement]:
     """Return the new placements: the changes of the form, applied to the present placements."""
     stored = {row.key: row for row in Placement.objects.filter(plan=plan)}
     both = []
-    for key in {*stored, *placed, *was}:
-        edited, now, before = _position(placed.get(key)), _position(stored.get(key)), was.get(key)
+    for key in {*stored, *placed, *previous}:
+        edited, now, before = _position(placed.get(key)), _position(stored.get(key)), previous.get(key)
         if edited == before:
             continue
         if now not in (before, edited):

@@ -86,7 +86,7 @@ def edit(request: TenantRequest, pk: int) -> HttpResponseBase:
     places = PlacementRows(request.tenant, found, posted)
     if places.is_valid() & form.is_valid():
         try:
-            values = {"name": form.cleaned_data["name"], "placed": places.rows(), "was": places.previous}
+            values = {"name": form.cleaned_data["name"], "placed": places.rows(), "previous": places.previous}
             actions.edit(plan=found, **values, by=Requester.from_request(request))
         except actions.PlanNotSaved as why:
             form.add_error("name", str(why))

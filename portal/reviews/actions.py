@@ -194,8 +194,8 @@ def prepare_withdrawals(*, review: Review, area: Area, everywhere: bool, by: Req
         items = decisions.to_withdraw(review).filter(area_id=area.area_id).order_by("pk")
         decided = dict(items.values_list("member_id", "decided_digest")[:MAX_JOB_ROWS])
         members = Member.objects.filter(member_id__in=decided, gone_at__isnull=True)
-        wish = AccessEdit(EditKind.WITHDRAW, area.area_id, include_everywhere=everywhere)
-        job = area_actions.prepare(area=area, members=members, edit=wish, max_age=timedelta(0), chosen={}, by=by)
+        edit = AccessEdit(EditKind.WITHDRAW, area.area_id, include_everywhere=everywhere)
+        job = area_actions.prepare(area=area, members=members, edit=edit, max_age=timedelta(0), chosen={}, by=by)
         taken = _remove_changed_rows(job, decided, area) if job is not None else []
         if job is None or not taken:
             raise NotSubmitted(

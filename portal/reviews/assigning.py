@@ -91,13 +91,13 @@ def conflict_period_starts(review: Review) -> dict[str, datetime]:
 
 def find_conflicts(review: Review, keys: Collection[RightKey]) -> dict[RightKey, ItemConflict]:
     """Return who gave each right within the period, and who may not decide about it."""
-    given, own = (
+    granters, own = (
         rights.granted_by(keys, conflict_period_starts(review)),
         _own_rights({member_id for member_id, _area in keys}),
     )
-    confirmed = _confirmations(review, {key for key, people in given.items() if people})
+    confirmed = _confirmations(review, {key for key, people in granters.items() if people})
     found = {key: ItemConflict() for key in keys}
-    for key, people in given.items():
+    for key, people in granters.items():
         newest = sorted(people.items(), key=lambda one: one[1], reverse=True)
         found[key].granted = [[who, at.isoformat()] for who, at in newest]
         since = confirmed.get(key, ())

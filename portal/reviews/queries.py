@@ -208,11 +208,11 @@ class ReviewProgress:
     def areas(self) -> list[ReviewPart]:
         rows = _tallies_by("area_id", self.review.items.all())
         ready = dict(decisions.to_withdraw(self.review).order_by().values_list("area_id").annotate(n=Count("pk")))
-        there = set(Area.objects.filter(area_id__in=self.review.area_names).values_list("area_id", flat=True))
+        existing = set(Area.objects.filter(area_id__in=self.review.area_names).values_list("area_id", flat=True))
         parts = [(area_id, name, rows.get(area_id, ReviewTally())) for area_id, name in self.review.area_names.items()]
         count = self.loaded.count_text
         return [
-            ReviewPart(name, part, count(part.items), area_id, ready.get(area_id, 0), area_id in there)
+            ReviewPart(name, part, count(part.items), area_id, ready.get(area_id, 0), area_id in existing)
             for area_id, name, part in parts
         ]
 

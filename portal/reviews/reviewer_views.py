@@ -63,15 +63,15 @@ def press(request: TenantRequest, review_id: int) -> HttpResponse:
     review = queries.own_review_or_404(request, review_id)
     item_id, posted = _read_press(request)
     item = queries.item_or_404(review, item_id, request.user)
-    came = None
+    result = None
     try:
         _check_note(posted)
-        came = decisions.decide(item=item, press=posted, by=Requester.from_request(request))
-        message = _RESULT_TEXTS[came]() if came in _RESULT_TEXTS else ""
+        result = decisions.decide(item=item, press=posted, by=Requester.from_request(request))
+        message = _RESULT_TEXTS[result]() if result in _RESULT_TEXTS else ""
     except NotSubmitted as why:
         message = str(why)
     if request.headers.get("Accept") == "application/json":
-        return _row_response(request, review, item, message, is_saved=came is DecisionResult.SAVED)
+        return _row_response(request, review, item, message, is_saved=result is DecisionResult.SAVED)
     back = _back(request, review)
     if message and posted.note:
         return interrupted_requests.return_to_form(request, back, message)
@@ -100,7 +100,7 @@ def _row_response(request: TenantRequest, review: Review, item: Item, message: s
     items = _mine(request, review)
     table = MyItems(request, items.filter(pk=item.pk), review=review, query=QueryDict())
     tally = queries.count_items(items)
-    answer = {"row": str(table.rows_html), "saved": is_saved, "said": message, "name": item.name}
+    answer = {"row": str(table.rows_html), "saved": is_saved, "message": message, "name": item.name}
     answer |= {"waiting": tally.open, "done": tally.done}
     return JsonResponse(answer)
 
@@ -157,8 +157,8 @@ def _decide_many(request: TenantRequest, review_id: int, act: StepAction) -> Htt
     if "sure" not in request.POST:
         return _asked(request, selection, act, count, back)
     try:
-        asked_about = selection.queryset.filter(pk__lte=_upto(request))
-        done = decisions.decide_many(review=review, items=asked_about, act=act, by=Requester.from_request(request))
+        items = selection.queryset.filter(pk__lte=_upto(request))
+        done = decisions.decide_many(review=review, items=items, act=act, by=Requester.from_request(request))
         _show_result(request, act, done)
     except NotSubmitted as why:
         messages.error(request, str(why))

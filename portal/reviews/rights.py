@@ -46,13 +46,13 @@ MAX_RECORDS = 100
 _RIGHTS = "devices_pass"
 _SINGLE_OPERATIONS = ("create_member", "update_member")
 _LAST_USE_SQL = """
-SELECT wanted.member_id, told.device_id, max(told.at) FILTER (WHERE told.category = ANY(%(used)s)), count(*)
-  FROM unnest(%(members)s::text[]) AS wanted (member_id)
+SELECT member.member_id, record.device_id, max(record.at) FILTER (WHERE record.category = ANY(%(used)s)), count(*)
+  FROM unnest(%(members)s::text[]) AS member (member_id)
  CROSS JOIN LATERAL (
     SELECT device_id, at, category FROM {history} AS h
-     WHERE h.tenant_id = %(tenant)s AND h.member_id = wanted.member_id AND h.member_id <> ''
+     WHERE h.tenant_id = %(tenant)s AND h.member_id = member.member_id AND h.member_id <> ''
      ORDER BY at DESC LIMIT %(newest)s
- ) AS told
+ ) AS record
  GROUP BY 1, 2
 """
 _DONE, _OPEN = Q(state=RowState.SUCCEEDED, part__isnull=False), (RowState.SENT, RowState.UNCERTAIN)
@@ -75,8 +75,8 @@ def current_rights(keys: Collection[RightKey]) -> dict[RightKey, str]:
     It is empty for no right, LEFT if the person is not a member any more, and UNREAD if their rights are not loaded.
     """
     ids = {member_id for member_id, _area in keys}
-    there = Member.objects.filter(member_id__in=ids, gone_at__isnull=True).only("member_id", "rights_read_at")
-    return rights_of_keys(keys, list(there))
+    members = Member.objects.filter(member_id__in=ids, gone_at__isnull=True).only("member_id", "rights_read_at")
+    return rights_of_keys(keys, list(members))
 
 
 def rights_of_keys(keys: Collection[RightKey], members: Sequence[Member]) -> dict[RightKey, str]:

@@ -156,17 +156,17 @@ def delegate_items(
                 "note": form.cleaned_data["note"],
                 "nonce": nonces.check_nonce(request),
             }
-            handed = actions.delegate(
+            result = actions.delegate(
                 review=review, items=selection.queryset, by=Requester.from_request(request), **values
             )
         except NotSubmitted as why:
             form.add_error(None, str(why))
         else:
             message = ngettext(
-                "%(n)s item delegated to %(who)s.", "%(n)s items delegated to %(who)s.", handed.delegated
+                "%(n)s item delegated to %(who)s.", "%(n)s items delegated to %(who)s.", result.delegated
             )
-            messages.success(request, message % {"n": handed.delegated, "who": values["to"]})
-            _warn_left_out(request, handed)
+            messages.success(request, message % {"n": result.delegated, "who": values["to"]})
+            _warn_left_out(request, result)
             return redirect(back)
     question = ngettext("Delegate %(n)s item?", "Delegate %(n)s items?", count) % {"n": count}
     return confirmation.ask(
@@ -182,14 +182,14 @@ def delegate_items(
     )
 
 
-def _warn_left_out(request: TenantRequest, handed: actions.DelegationResult) -> None:
-    if handed.left_out:
+def _warn_left_out(request: TenantRequest, result: actions.DelegationResult) -> None:
+    if result.left_out:
         message = ngettext(
             "%(n)s was left out: the new reviewer granted this access, or it is their own. Choose someone else.",
             "%(n)s were left out: the new reviewer granted this access, or it is their own. Choose someone else.",
-            handed.left_out,
+            result.left_out,
         )
-        messages.warning(request, message % {"n": f"{handed.left_out:,}"})
+        messages.warning(request, message % {"n": f"{result.left_out:,}"})
 
 
 @tenant_view(Permission.REVIEWS_MANAGE, methods=_PAGE)
@@ -200,12 +200,12 @@ def groups(request: TenantRequest, review_id: int) -> HttpResponse:
     form = GroupsForm(request.POST or None, groups=groups, assigned=assigned)
     if form.is_valid():
         act = partial(actions.assign_groups, review=review, groups=form.chosen)
-        if (handed := submit_once(request, form, act)) is not None:
-            message = ngettext("%(n)s item assigned.", "%(n)s items assigned.", handed.delegated) % {
-                "n": handed.delegated
+        if (result := submit_once(request, form, act)) is not None:
+            message = ngettext("%(n)s item assigned.", "%(n)s items assigned.", result.delegated) % {
+                "n": result.delegated
             }
             messages.success(request, message)
-            _warn_left_out(request, handed)
+            _warn_left_out(request, result)
             return redirect("reviews:page", request.tenant.slug, review.pk)
     context = {"review": review, "form": form, "nonce": nonces.nonce_inputs(request)}
     return render(request, "reviews/groups.html", context)
@@ -319,7 +319,7 @@ def report(request: TenantRequest, review_id: int) -> HttpResponse:
 @tenant_view(Permission.REVIEWS_VIEW, is_file=True)
 def report_file(request: TenantRequest, review_id: int) -> HttpResponseBase:
     """Send the report's signed file."""
-    review, kept = _finished_or_404(review_id)
+    review, file = _finished_or_404(review_id)
     summary = coded_sentence("review.downloaded", title=review.title)
     record = download_recorder(request, "review.downloaded", target=f"review:{review.pk}", summary=summary, after={})
-    return store.download_response(request, kept, f"review-{review.pk}.zip", record=record)
+    return store.download_response(request, file, f"review-{review.pk}.zip", record=record)

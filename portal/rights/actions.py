@@ -84,7 +84,7 @@ class RightsConflict(NotSubmitted):
 
     before: MemberRights
     now: MemberRights
-    mine: dict[str, Any]
+    edited: dict[str, Any]
     sheet: RightsSheet
     is_contradictory: bool
 
@@ -137,15 +137,17 @@ class RightsEditor(Problems):
     clash: RightsConflict | None = None
 
 
-def change_rights(*, member: Member, was: MemberRights, body: Mapping[str, Any], by: Requester, nonce: Nonce) -> Intent:
+def change_rights(
+    *, member: Member, read: MemberRights, body: Mapping[str, Any], by: Requester, nonce: Nonce
+) -> Intent:
     """Request other rights.
 
     Raises NotSubmitted if another person changed them. The same form returns the same intent.
     """
     sent_before = Intent.objects.filter(nonce=nonce.value).exists()
-    if not sent_before and (clash := find_conflict(was, _current_rights(member), dict(body))):
+    if not sent_before and (clash := find_conflict(read, _current_rights(member), dict(body))):
         raise clash
-    return submit_rights(member=member, body=body, read=was, by=by, nonce=nonce)
+    return submit_rights(member=member, body=body, read=read, by=by, nonce=nonce)
 
 
 def replace_rights(*, member: Member, body: Mapping[str, Any], by: Requester, nonce: Nonce) -> Intent:
@@ -301,8 +303,8 @@ def _template_values(row: RightsTemplate) -> dict[str, Any]:
     return {**named, "devices_pass": row.devices_pass, "keys_pass": row.keys_pass}
 
 
-def template_words(kept: Mapping[str, Any]) -> dict[str, str]:
+def template_words(values: Mapping[str, Any]) -> dict[str, str]:
     """Return a template of the audit log in the reader's words."""
-    if "schedule" in kept:
-        return {"when": words.pass_text(kept["schedule"])}
-    return {"when": words.summary_text(kept.get("devices_pass"), kept.get("keys_pass"))}
+    if "schedule" in values:
+        return {"when": words.pass_text(values["schedule"])}
+    return {"when": words.summary_text(values.get("devices_pass"), values.get("keys_pass"))}

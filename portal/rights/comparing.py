@@ -1,7 +1,7 @@
 """Compare the rights of two members, copy them to others, and merge two people's changes.
 
-Changes of the same rights are merged if they are about different places. `base` is what the person started from, `now`
-what the service has. Areas are merged one by one, key boxes as a whole.
+Changes of the same rights are merged if they are about different places. `old_rights` are what the person started
+from, `current_rights` what the service has. Areas are merged one by one, key boxes as a whole.
 """
 
 from collections.abc import Mapping, Sequence
@@ -154,9 +154,11 @@ class MergeConflict(Exception):
     """Raised when both changed the same place differently, or one changed all places at once. A person must decide."""
 
 
-def merge_changes(base: Mapping[str, Any], mine: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `now` with the changes from `base` to `mine`. Raises MergeConflict."""
-    old, edited, current = canonical(base), canonical(mine), canonical(now)
+def merge_changes(
+    old_rights: Mapping[str, Any], edited_rights: Mapping[str, Any], current_rights: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return `current_rights` with the changes from `old_rights` to `edited_rights`. Raises MergeConflict."""
+    old, edited, current = canonical(old_rights), canonical(edited_rights), canonical(current_rights)
     return {
         "devices_pass": _merge_part(old, edited, current, "devices_pass"),
         "keys_pass": _merge_part(old, edited, current, "keys_pass"),
@@ -209,7 +211,7 @@ def _merge_entries(old: _Entries, edited: _Entries, current: _Entries) -> _Entri
     return merged
 
 
-def _merge_privilege(old: Any, mine: Any, now: Any) -> Any:
-    if mine == old or not all(isinstance(side, dict) for side in (old, mine, now)):
-        return now if mine == old else mine
-    return {**now, **{name: value for name, value in mine.items() if value != old.get(name)}}
+def _merge_privilege(old: Any, edited: Any, current: Any) -> Any:
+    if edited == old or not all(isinstance(side, dict) for side in (old, edited, current)):
+        return current if edited == old else edited
+    return {**current, **{name: value for name, value in edited.items() if value != old.get(name)}}

@@ -55,36 +55,36 @@ def edit(request: TenantRequest, member_id: str) -> HttpResponse:
 
 
 def _posted(request: TenantRequest, member: Member) -> HttpResponse:
-    was, act = actions.unseal_read(member, request.POST.get("seen", "")), request.POST.get("act", "")
-    if was is None:
+    base, act = actions.unseal_read(member, request.POST.get("seen", "")), request.POST.get("act", "")
+    if base is None:
         read, trouble = actions.read_rights(member)
         words_ = _("This form has expired. Nothing was sent. Try again.")
         return _page(
             request, RightsEditor(member, read, RightsSheet.of(read.parts if read else {}), problems=[words_, trouble])
         )
-    editor = RightsEditor(member, was, editing.parse_sheet(request.POST), is_unsaved=True)
+    editor = RightsEditor(member, base, editing.parse_sheet(request.POST), is_unsaved=True)
     if act:
-        mine = unseal_or_none(request.POST.get("mine", ""), "mine") if act == "mine" else None
-        if isinstance(mine, dict):
-            editor.sheet = RightsSheet.of({**was.parts, **mine})
+        changes = unseal_or_none(request.POST.get("mine", ""), "mine") if act == "mine" else None
+        if isinstance(changes, dict):
+            editor.sheet = RightsSheet.of({**base.parts, **changes})
         apply_edit_to_sheet(act, editor.sheet)
     elif editor.sheet.is_wrong:
         editor.add_error(None, _("Some times need correcting. See the messages beside them."))
-    elif emptied := [each.place for each in _changes(was, editor.sheet) if sort_key(each.passes[1]) == _NO_TIMES]:
+    elif emptied := [each.place for each in _changes(base, editor.sheet) if sort_key(each.passes[1]) == _NO_TIMES]:
         words_ = _("%(places)s: enter at least one line of days and times. For no access, choose “Never”.")
         editor.add_error(None, words_ % {"places": join_values(emptied)})
-    elif answer := _save(request, editor, was):
+    elif answer := _save(request, editor, base):
         return answer
     return _page(request, editor)
 
 
-def _save(request: TenantRequest, editor: RightsEditor, was: MemberRights) -> HttpResponse | None:
+def _save(request: TenantRequest, editor: RightsEditor, read: MemberRights) -> HttpResponse | None:
     """Save the rights, only if the service still has what the person saw. Return None to show the form again."""
-    member, body = editor.member, actions.changed_parts(was, editor.sheet.to_body())
+    member, body = editor.member, actions.changed_parts(read, editor.sheet.to_body())
     if not body:
         messages.info(request, _("No changes. Nothing was sent."))
         return redirect("members:page", request.tenant.slug, member.member_id)
-    act = partial(actions.change_rights, member=member, was=was, body=body)
+    act = partial(actions.change_rights, member=member, read=read, body=body)
     return submit_and_redirect(request, editor, act, body=body, **actions.REDIRECT_TO_MEMBER)
 
 
@@ -92,14 +92,14 @@ def _save(request: TenantRequest, editor: RightsEditor, was: MemberRights) -> Ht
 def preview(request: TenantRequest, member_id: str) -> JsonResponse:
     """Return the posted form in words and its changes, for the script of the drawing."""
     member = get_member(member_id)
-    was, sheet, named = (
+    read, sheet, named = (
         actions.unseal_read(member, request.POST.get("seen", "")),
         editing.parse_sheet(request.POST),
         words.load_place_names(),
     )
     answer = _schedule_texts(sheet)
-    if was is not None and not sheet.is_wrong:
-        answer["changes"] = [[each.place, each.before, each.after] for each in _changes(was, sheet, named)]
+    if read is not None and not sheet.is_wrong:
+        answer["changes"] = [[each.place, each.before, each.after] for each in _changes(read, sheet, named)]
         answer["summary"] = words.summary_lines(sheet.to_body(), named)
     return JsonResponse(answer)
 
@@ -111,8 +111,8 @@ def preview_schedules(request: TenantRequest) -> JsonResponse:
     return JsonResponse(_schedule_texts(RightsSheet(pool=editing.parse_pool(request.POST, prefix))))
 
 
-def _changes(was: MemberRights, sheet: RightsSheet, named: PlaceNames | None = None) -> list[words.RightsDifference]:
-    return words.differences(was.parts, {**was.parts, **sheet.to_body()}, named or words.load_place_names())
+def _changes(read: MemberRights, sheet: RightsSheet, named: PlaceNames | None = None) -> list[words.RightsDifference]:
+    return words.differences(read.parts, {**read.parts, **sheet.to_body()}, named or words.load_place_names())
 
 
 def _schedule_texts(sheet: RightsSheet) -> dict[str, Any]:
@@ -127,7 +127,7 @@ def _schedule_texts(sheet: RightsSheet) -> dict[str, Any]:
 
 def _page(request: TenantRequest, editor: RightsEditor) -> HttpResponse:
     named, read = words.load_place_names(), editor.read
-    shown: dict[str, Any] = {
+    context: dict[str, Any] = {
         "member": editor.member,
         "read": read,
         "trouble": [*filter(None, editor.problems)],
@@ -136,21 +136,21 @@ def _page(request: TenantRequest, editor: RightsEditor) -> HttpResponse:
         "summary": words.summary_lines(editor.sheet.to_body(), named),
     }
     if read is not None:
-        shown |= _form(editor.member, read, editor.sheet, named)
+        context |= _form(editor.member, read, editor.sheet, named)
     if editor.clash is not None:
-        shown["clash"] = _conflict_context(editor.clash, named)
-    return render(request, "rights/edit.html", shown)
+        context["clash"] = _conflict_context(editor.clash, named)
+    return render(request, "rights/edit.html", context)
 
 
 def _form(member: Member, read: MemberRights, sheet: RightsSheet, named: PlaceNames) -> dict[str, Any]:
-    kept = list(member_rights.all_templates())
+    saved = list(member_rights.all_templates())
     return {
         "board": sheet_view(sheet, named),
         "seen": actions.seal_read(member, read),
         "device_modes": modes("devices", sheet.devices.raw) if sheet.devices else [],
         "key_modes": modes("keys", sheet.keys.raw) if sheet.keys else [],
-        "schedule_templates": [each for each in kept if each.schedule is not None],
-        "rights_templates": [each for each in kept if each.schedule is None],
+        "schedule_templates": [each for each in saved if each.schedule is not None],
+        "rights_templates": [each for each in saved if each.schedule is None],
         **sample_rows(),
         "changes": _changes(read, sheet, named),
     }
@@ -160,8 +160,8 @@ def _conflict_context(clash: RightsConflict, named: PlaceNames) -> dict[str, Any
     return {
         "disagree": clash.is_contradictory,
         "other_changes": words.differences(clash.before.parts, clash.now.parts, named),
-        "own_changes": words.differences(clash.before.parts, clash.mine, named),
-        "sealed": seal(clash.mine, "mine"),
+        "own_changes": words.differences(clash.before.parts, clash.edited, named),
+        "sealed": seal(clash.edited, "mine"),
     }
 
 
@@ -172,24 +172,24 @@ PARTS = ("areas", "keys", "privileges")
 def compare(request: TenantRequest) -> HttpResponse:
     """Show two members: ?a=…&b=…, each an ID. If one is missing, show a search (?q=…)."""
     chosen = {side: _chosen(request, side) for side in ("a", "b")}
-    shown: dict[str, Any] = {**chosen, "q": request.GET.get("q", ""), "trouble": []}
+    context: dict[str, Any] = {**chosen, "q": request.GET.get("q", ""), "trouble": []}
     if missing := [side for side, member in chosen.items() if member is None]:
         taken = tuple(member.member_id for member in chosen.values() if member)
-        shown |= {
+        context |= {
             "missing": missing[0],
-            "hits": comparing.find_members(shown["q"], exclude=taken)[: comparing.MAX_HITS],
+            "hits": comparing.find_members(context["q"], exclude=taken)[: comparing.MAX_HITS],
         }
-        return render(request, "rights/compare.html", shown)
-    rights = {side: _rights(member, shown["trouble"]) for side, member in chosen.items() if member}
+        return render(request, "rights/compare.html", context)
+    rights = {side: _rights(member, context["trouble"]) for side, member in chosen.items() if member}
     if all(rights.values()):
         found = comparing.compare(rights["a"].parts, rights["b"].parts, words.load_place_names())
-        shown |= {
+        context |= {
             "differs": [p for p in found if not p.is_same],
             "alike": [p for p in found if p.is_same],
             "rights": rights,
         }
-    shown["may_edit"] = request.access.can(Permission.RIGHTS_EDIT)
-    return render(request, "rights/compare.html", shown)
+    context["may_edit"] = request.access.can(Permission.RIGHTS_EDIT)
+    return render(request, "rights/compare.html", context)
 
 
 def _chosen(request: TenantRequest, side: str) -> Member | None:
@@ -284,10 +284,10 @@ _REDRAWS = {"schedule.act": "show"}
 @tenant_view(Permission.MEMBERS_VIEW)
 def templates(request: TenantRequest) -> HttpResponse:
     named = words.load_place_names()
-    kept = [{"template": each, **_drawn(each, named)} for each in member_rights.all_templates()]
-    ready = [] if kept else [{"ready": each, "week": week_of(each.pass_)} for each in actions.suggested_templates()]
+    saved = [{"template": each, **_drawn(each, named)} for each in member_rights.all_templates()]
+    ready = [] if saved else [{"ready": each, "week": week_of(each.pass_)} for each in actions.suggested_templates()]
     may_edit = request.access.can(Permission.RIGHTS_EDIT)
-    return render(request, "rights/templates.html", {"kept": kept, "ready": ready, "may_edit": may_edit})
+    return render(request, "rights/templates.html", {"saved": saved, "ready": ready, "may_edit": may_edit})
 
 
 @tenant_view(Permission.RIGHTS_EDIT, methods=["GET", "POST"], redraw_values=_REDRAWS)
@@ -306,8 +306,8 @@ def edit_template(request: TenantRequest, pk: int) -> HttpResponse:
     form = TemplateForm(request.POST or None, initial=started, template=template)
     if answer := _save_template(request, form, template=template):
         return answer
-    shown = {"form": form, "template": template, **_drawn(template, words.load_place_names())}
-    return render(request, "rights/template.html", shown)
+    context = {"form": form, "template": template, **_drawn(template, words.load_place_names())}
+    return render(request, "rights/template.html", context)
 
 
 @tenant_view(Permission.RIGHTS_EDIT, methods=["GET", "POST"])

@@ -127,8 +127,8 @@ def load_state(call: RollCall) -> RollCallState:
     rows.sort(key=lambda row: (order[row.status], fold(row.listed.name), row.listed.pk))
     keys = {each.key for each in listed}
     last = max((each.pk for found in ticks.values() for each in found), default=0)
-    came = [person for person in moves.arrivals if person.key not in keys]
-    return RollCallState(call, rows, came, _version(len(listed), moves), last)
+    newcomers = [person for person in moves.arrivals if person.key not in keys]
+    return RollCallState(call, rows, newcomers, _version(len(listed), moves), last)
 
 
 def changes_since(call: RollCall, since: int) -> dict[str, Any]:

@@ -159,9 +159,9 @@ class BoardNotice:
 def notice_after(visit: Visit, by: Requester, day: Day) -> BoardNotice:
     """Return the notice after a step: the present status of the visit and of its party."""
     act = checking_in.last_act(by)
-    mine = act is not None and visit.pk in _visit_ids(act)
-    text = _status_text(visit, day, len(act.changes) - 1 if act is not None and mine else 0)
-    return BoardNotice(text, visit, "" if mine else _subject_of(act))
+    is_own = act is not None and visit.pk in _visit_ids(act)
+    text = _status_text(visit, day, len(act.changes) - 1 if act is not None and is_own else 0)
+    return BoardNotice(text, visit, "" if is_own else _subject_of(act))
 
 
 def notice_of_undo(done: UndoResult | None, by: Requester, day: Day) -> BoardNotice:

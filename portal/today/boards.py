@@ -95,14 +95,14 @@ class BoardView:
     page: int = 1
 
     @classmethod
-    def from_values(cls, given: Mapping[str, str]) -> "BoardView":
+    def from_values(cls, values: Mapping[str, str]) -> "BoardView":
         """Return the view of an address or form. Invalid values are ignored."""
-        show = given.get("show", "")
-        page = given.get("page", "")
+        show = values.get("show", "")
+        page = values.get("page", "")
         return cls(
-            Day.parse(given.get("day", "")),
+            Day.parse(values.get("day", "")),
             show if show in SHOW_VALUES else "now",
-            given.get("q", "").replace("\x00", "")[:_MAX_TEXT].strip(),
+            values.get("q", "").replace("\x00", "")[:_MAX_TEXT].strip(),
             min(int(page), 10_000) if page.isdecimal() and len(page) < 6 and int(page) else 1,
         )
 
@@ -180,8 +180,8 @@ def load_board(slug: str, state: BoardView, now: datetime, *, may_act: bool) -> 
     visits = filter_by_text(visits_of_day(state.day, now), state.text)
     found = count_by_status(visits)
     groups = _groups(slug, state, visits, found, now, may_act)
-    shown = state.statuses[0] if len(state.statuses) == 1 else None
-    pages = -(-found.get(shown, 0) // PAGE_SIZE) if shown else 1
+    status = state.statuses[0] if len(state.statuses) == 1 else None
+    pages = -(-found.get(status, 0) // PAGE_SIZE) if status else 1
     return DayBoard(
         state,
         now,
@@ -196,7 +196,7 @@ def load_board(slug: str, state: BoardView, now: datetime, *, may_act: bool) -> 
 
 def _choices(state: BoardView, found: dict[VisitStatus, int]) -> list[BoardFilter]:
     rare = (VisitStatus.REQUESTED, VisitStatus.CUT, VisitStatus.NOT_ISSUED, VisitStatus.OVERDUE)
-    shown = [one for one in LABELS if found.get(one) or one not in rare or state.show == one]
+    statuses = [one for one in LABELS if found.get(one) or one not in rare or state.show == one]
     return [
         BoardFilter(
             str(one),
@@ -206,7 +206,7 @@ def _choices(state: BoardView, found: dict[VisitStatus, int]) -> list[BoardFilte
             state.show == one,
             ICONS[one],
         )
-        for one in shown
+        for one in statuses
     ]
 
 

@@ -110,8 +110,8 @@ def _erase(ids: list[int], now: datetime) -> None:
     visits = Visit.objects.filter(pk__in=ids)
     guest_ids = [one for one in visits.values_list("guest_id", flat=True) if one is not None]
     targets = [target_of("guest", one) for one in guest_ids]
-    mine = Q(pk__in=visits.exclude(intent=None).values("intent_id")) | Q(target__in=targets)
-    actions.erase(Intent.objects.filter(mine, operation__in=("create_guest", "update_guest")))
+    condition = Q(pk__in=visits.exclude(intent=None).values("intent_id")) | Q(target__in=targets)
+    actions.erase(Intent.objects.filter(condition, operation__in=("create_guest", "update_guest")))
     Guest.objects.filter(guest_id__in=guest_ids).delete()
     histories.anonymise_people(guest_ids)
     CodeLink.objects.filter(visit__in=ids).delete()

@@ -65,15 +65,15 @@ def submit_change(
     _check_address(by, replace)
     with transaction.atomic():
         row = Webhook.objects.select_for_update().get(pk=webhook_of(by.tenant).pk)
-        was = snapshot_of(row)
+        previous = snapshot_of(row)
         _CHANGES[act](row, categories)
-        intent, is_new = _record_intent(act, row, was, by, nonce)
+        intent, is_new = _record_intent(act, row, previous, by, nonce)
         if is_new:
             _check_none_open(intent)
             row.save(update_fields=CHANGED_COLUMNS)
             health.request_check(by.tenant)
             _delay_until_known(intent, act)
-            if was["is_on"] and (not row.is_on or set(was["categories"]) - set(row.categories)):
+            if previous["is_on"] and (not row.is_on or set(previous["categories"]) - set(row.categories)):
                 owners.notify(owners.LOOSENED, what=coded_sentence(f"webhook.{act}"), who=by.user)
     if is_new:
         dispatch(intent)
@@ -147,7 +147,7 @@ def snapshot_of(row: Webhook) -> dict[str, Any]:
 
 
 def _record_intent(
-    act: WebhookChange, row: Webhook, was: dict[str, Any], by: Requester, nonce: Nonce
+    act: WebhookChange, row: Webhook, previous: dict[str, Any], by: Requester, nonce: Nonce
 ) -> tuple[Intent, bool]:
     return record_intent(
         Command(
@@ -161,8 +161,8 @@ def _record_intent(
                 "secret_token": row.secret,
                 "trigger": {"history": {"category": list(row.categories)}},
             },
-            snapshot=was,
-            before=_audit_values(was["is_on"], was["categories"]),
+            snapshot=previous,
+            before=_audit_values(previous["is_on"], previous["categories"]),
             after=_audit_values(row.is_on, row.categories),
         ),
         by=by,

@@ -125,9 +125,9 @@ def _count_missed(webhook: Webhook, now: datetime) -> None:
 
 def _names_records(now: datetime) -> bool:
     """Check whether most recent notifications name their record."""
-    lately = Notification.objects.filter(received_at__gt=now - RECENT_WINDOW)
-    unnamed = lately.filter(history_id__startswith=UNNAMED_PREFIX).count()
-    return not unnamed or lately.count() > 2 * unnamed
+    recent = Notification.objects.filter(received_at__gt=now - RECENT_WINDOW)
+    unnamed = recent.filter(history_id__startswith=UNNAMED_PREFIX).count()
+    return not unnamed or recent.count() > 2 * unnamed
 
 
 def _set_pace(state: MirrorState, webhook: Webhook) -> None:

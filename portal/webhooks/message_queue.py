@@ -238,9 +238,9 @@ def _write_rows(tenant_id: int, rows: list[tuple[Any, ...]], *, was_dropped: boo
         values |= {"lost_at": ClockTime()} if was_dropped else {}
         if not values:
             return False
-        rung = Webhook.objects.filter(due_at__lte=ClockTime()).exists()
+        was_due = Webhook.objects.filter(due_at__lte=ClockTime()).exists()
         Webhook.objects.update(**values, due_at=Least(F("due_at"), Greatest(ClockTime(), _NEXT_RUN)))
-        return not rung and Webhook.objects.filter(due_at__lte=ClockTime()).exists()
+        return not was_due and Webhook.objects.filter(due_at__lte=ClockTime()).exists()
 
 
 def _insert(tenant_id: int, rows: list[tuple[Any, ...]]) -> int:

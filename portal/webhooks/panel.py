@@ -227,10 +227,10 @@ def _compare_settings(row: Webhook, present: ServiceSettings | None, *, is_open:
         return {"lines": [], "differs": False, "others": False}
     lines = service_settings.compare(row, present)
     others = present.address_owner(row) is AddressOwner.OTHERS
-    ours = row.is_on or present.address_owner(row) is AddressOwner.OURS
+    is_ours = row.is_on or present.address_owner(row) is AddressOwner.OURS
     return {
         "lines": lines if row.pk or others else [],
-        "differs": not is_open and ours and any(line.differs for line in lines),
+        "differs": not is_open and is_ours and any(line.differs for line in lines),
         "others": others and not is_open,
     }
 
@@ -277,13 +277,13 @@ def draw_on_log_page(request: TenantRequest) -> SafeString:
 _AUDIT_LABELS = {"webhook_on": gettext_lazy("Notifications"), "webhook_categories": gettext_lazy("Categories")}
 
 
-def audit_words(kept: Mapping[str, Any]) -> dict[str, str]:
+def audit_words(values: Mapping[str, Any]) -> dict[str, str]:
     """Return the webhook's values from the audit log as text."""
     found = {}
-    if "webhook_on" in kept:
-        found["webhook_on"] = service_settings.on_off_text(kept["webhook_on"])
-    if "webhook_categories" in kept:
-        found["webhook_categories"] = service_settings.categories_text(kept["webhook_categories"])
+    if "webhook_on" in values:
+        found["webhook_on"] = service_settings.on_off_text(values["webhook_on"])
+    if "webhook_categories" in values:
+        found["webhook_categories"] = service_settings.categories_text(values["webhook_categories"])
     return found
 
 

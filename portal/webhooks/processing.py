@@ -87,8 +87,8 @@ def _process(webhook: Webhook, state: MirrorState | None, now: datetime) -> date
     again = _request_reading(webhook, connection, since, now)
     if webhook.log_read_at == now:
         return again
-    told_alone = _unread().filter(state=Notification.State.WAITING)
-    return now if _insert_records(connection, told_alone, Notification.State.SHOWN) == BATCH_SIZE else again
+    waiting = _unread().filter(state=Notification.State.WAITING)
+    return now if _insert_records(connection, waiting, Notification.State.SHOWN) == BATCH_SIZE else again
 
 
 def _unread() -> QuerySet[Notification]:
@@ -138,11 +138,11 @@ def _is_unreadable(connection: Connection, state: MirrorState | None) -> bool:
     return not connection.is_connected or state is None or bool(state.error) or not has_calls_for_log(connection)
 
 
-def _insert_records(connection: Connection, told_of: QuerySet[Notification], state: Notification.State) -> int:
+def _insert_records(connection: Connection, notifications: QuerySet[Notification], state: Notification.State) -> int:
     """Create provisional records from at most AT_ONCE notifications and set their state. Return the number handled."""
-    found = list(told_of.order_by("received_at")[:BATCH_SIZE])
-    ours = {"", connection.service_tenant_id}
-    rows = [_to_log_record(each) for each in found if str(each.body.get("tenant_id") or "") in ours]
+    found = list(notifications.order_by("received_at")[:BATCH_SIZE])
+    tenant_ids = {"", connection.service_tenant_id}
+    rows = [_to_log_record(each) for each in found if str(each.body.get("tenant_id") or "") in tenant_ids]
     new = insert_records([row for row in rows if row is not None])
     for each in found:
         each.state = state if each.body or state == Notification.State.SHOWN else Notification.State.READ
@@ -176,13 +176,13 @@ def _to_history(body: Mapping[str, Any]) -> dict[str, Any]:
     return item | ({"additional_info": more} if more else {})
 
 
-def _mark_read(told_of: QuerySet[Notification], state: MirrorState | None = None) -> None:
+def _mark_read(notifications: QuerySet[Notification], state: MirrorState | None = None) -> None:
     """Mark notifications as read if the log has their record. Those without a record are read by any later reading."""
     if state is not None and state.as_of is not None:
-        unnamed = told_of.filter(history_id__startswith=UNNAMED_PREFIX, received_at__lt=state.as_of)
+        unnamed = notifications.filter(history_id__startswith=UNNAMED_PREFIX, received_at__lt=state.as_of)
         unnamed.update(state=Notification.State.READ)
-    there = History.objects.filter(history_id=OuterRef("history_id"), notified=False)
-    told_of.filter(Exists(there)).update(state=Notification.State.READ)
+    read_records = History.objects.filter(history_id=OuterRef("history_id"), notified=False)
+    notifications.filter(Exists(read_records)).update(state=Notification.State.READ)
 
 
 def on_histories(tenant: Tenant, *, histories: Sequence[History]) -> None:

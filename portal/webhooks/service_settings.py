@@ -105,8 +105,8 @@ class ServiceSettings:
         if self.url.startswith(_base_url()):
             return AddressOwner.OURS
         token = self.url.rstrip("/").rpartition("/")[2]
-        ours = {bytes(each) for each in (row.token_digest, row.former_digest) if each is not None}
-        return AddressOwner.OURS if digest_token(token) in ours else AddressOwner.OTHERS
+        own_digests = {bytes(each) for each in (row.token_digest, row.former_digest) if each is not None}
+        return AddressOwner.OURS if digest_token(token) in own_digests else AddressOwner.OTHERS
 
     @property
     def host(self) -> str:
@@ -128,10 +128,10 @@ def categories_of(webhook: dict[str, Any]) -> tuple[str, ...]:
 
 def category_choices(tenant: Tenant, row: Webhook, present: ServiceSettings | None) -> list[str]:
     """Return the categories to choose from: those of the environment, then others that were seen or set."""
-    seen = History.objects.order_by("-at", "-id").values_list("category", flat=True)[:_LATEST_RECORDS]
+    recent = History.objects.order_by("-at", "-id").values_list("category", flat=True)[:_LATEST_RECORDS]
     known = tenant.environment.catalogue.records.categories
     stored = present.categories if present is not None else ()
-    return list(dict.fromkeys([*known, *sorted({each for each in seen if each}), *row.categories, *stored]))
+    return list(dict.fromkeys([*known, *sorted({each for each in recent if each}), *row.categories, *stored]))
 
 
 def compare(row: Webhook, present: ServiceSettings) -> list[SettingRow]:

@@ -85,8 +85,8 @@ def apply_outcome(intent: Intent) -> None:
     schedule.request_reading(intent.tenant, MirrorKind.TENANT, by=intent.by)
 
 
-def _restore_values(row: Webhook, was: dict[str, Any]) -> None:
-    for name, value in was.items():
+def _restore_values(row: Webhook, previous: dict[str, Any]) -> None:
+    for name, value in previous.items():
         setattr(row, name, value)
     row.token_digest = digest_token(row.token)
     row.former_digest = row.former_secret = row.former_until = None
@@ -96,7 +96,7 @@ def reconcile(intent: Intent) -> Finding:
     """Check whether the service has the requested values. A secret that it does not show proves nothing."""
     at = database_now()
     current = single_reads.read_tenant(current_connection(), Priority.PEOPLE, is_unshared=True).settings.webhook
-    requested, was = intent.body, intent.snapshot or {}
+    requested, previous = intent.body, intent.snapshot or {}
     evidence: dict[str, Any] = {"read": f"{local(at):%Y-%m-%d %H:%M:%S}"}
     if (current.is_invalid, current.url, _categories_in(current)) != (
         requested["is_invalid"],
@@ -106,9 +106,9 @@ def reconcile(intent: Intent) -> Finding:
         return handlers.judge_absence(intent, at, evidence)
     if current.secret_token == requested["secret_token"]:
         return Finding(True, evidence)
-    if current.secret_token == was.get("secret"):
+    if current.secret_token == previous.get("secret"):
         return handlers.judge_absence(intent, at, evidence)
-    return Finding(None if was.get("secret") != requested["secret_token"] else True, evidence)
+    return Finding(None if previous.get("secret") != requested["secret_token"] else True, evidence)
 
 
 def _categories_in(settings: Any) -> set[str]:

@@ -1,19 +1,19 @@
 // Alerts that wait for somebody: their number in the title, and of a new one a sound and a notification, where this
 // browser is to give them. Of all tabs one tells: the newest that was told of rests in the browser's storage.
 const plain = document.title;
-const TOLD = `alerts:told:${location.pathname.split("/")[2]}`;
+const SHOWN = `alerts:told:${location.pathname.split("/")[2]}`;
 
 function look() {
   const part = document.getElementById("banners");
   if (!part?.hasAttribute("hx-get")) return;
   const { waiting, newest, kind } = part.dataset;
   document.title = waiting ? `(${waiting}) ${plain}` : plain;
-  if (!localStorage["alerts:sound"] && !localStorage["alerts:show"]) return localStorage.removeItem(TOLD);
+  if (!localStorage["alerts:sound"] && !localStorage["alerts:show"]) return localStorage.removeItem(SHOWN);
   alone(() => {
-    const told = localStorage[TOLD];
-    if (told !== undefined && Number(newest ?? 0) <= Number(told)) return;
-    localStorage[TOLD] = newest ?? 0;
-    if (told !== undefined) tell(kind);
+    const shown = localStorage[SHOWN];
+    if (shown !== undefined && Number(newest ?? 0) <= Number(shown)) return;
+    localStorage[SHOWN] = newest ?? 0;
+    if (shown !== undefined) tell(kind);
   });
 }
 // Tabs look at the same moment; without locks (an address without TLS) two may both tell.
@@ -22,7 +22,7 @@ const alone = (act) => (navigator.locks ? navigator.locks.request("alerts", act)
 function tell(kind) {
   if (localStorage["alerts:sound"]) sound();
   if (!localStorage["alerts:show"] || globalThis.Notification?.permission !== "granted") return;
-  const shown = new Notification(plain, { body: kind, tag: TOLD });
+  const shown = new Notification(plain, { body: kind, tag: SHOWN });
   shown.addEventListener("click", () => { focus(); shown.close(); });
 }
 function sound() {

@@ -7,7 +7,7 @@ if (line) choose(line);
 async function play(player) {
   const { dataset } = player;
   const video = player.querySelector("video");
-  const said = player.querySelector("[data-said]");
+  const message = player.querySelector("[data-message]");
   const left = player.querySelector("[data-left]");
   const token = document.querySelector("[name=csrfmiddlewaretoken]").value;
   const live = Boolean(dataset.live);
@@ -16,8 +16,8 @@ async function play(player) {
   let hls = null;
 
   function say(words) {
-    said.textContent = words;
-    said.classList.add("tile-wrong");
+    message.textContent = words;
+    message.classList.add("tile-wrong");
   }
   function over(words) {
     clearInterval(timer);
@@ -55,11 +55,11 @@ async function play(player) {
       const response = await post(dataset.goOn);
       if (response.status === 409) return over((await response.json()).why);
       if (!response.ok) return over(dataset.over);
-      const told = await response.json();
-      const anew = told.address !== dataset.address;
-      Object.assign(dataset, { address: told.address, goOn: told.go_on, stop: told.stop });
-      end = Date.now() + told.seconds * 1000;
-      if (anew) await load(told.address);
+      const answer = await response.json();
+      const anew = answer.address !== dataset.address;
+      Object.assign(dataset, { address: answer.address, goOn: answer.go_on, stop: answer.stop });
+      end = Date.now() + answer.seconds * 1000;
+      if (anew) await load(answer.address);
     } catch {
       over(dataset.over);
     }

@@ -33,7 +33,7 @@ function press(pressed) {
   if (row.classList.contains("review-saving")) return;
   row.classList.add("review-saving");
   waiting.push({ id: row.dataset.id, value: pressed.value });
-  told();
+  showWaiting();
   if (pressed.dataset.key !== "u") goOn(row);
   send();
 }
@@ -48,7 +48,7 @@ function goOn(row) {
   else choose(null);
 }
 
-function told() {
+function showWaiting() {
   queue.textContent = waiting.length ? form.dataset.waiting.replace("%n", waiting.length.toLocaleString()) : "";
 }
 
@@ -75,8 +75,8 @@ async function send() {
     body.set("press", value);
     try {
       const headers = { Accept: "application/json", "X-Requested-With": "fetch" };
-      const asked = { method: "POST", body, headers, redirect: "manual", signal: AbortSignal.timeout(LATE) };
-      const answer = await fetch(form.action, asked);
+      const request = { method: "POST", body, headers, redirect: "manual", signal: AbortSignal.timeout(LATE) };
+      const answer = await fetch(form.action, request);
       if (answer.status === 0 || answer.status === 403) {
         await renew();
         continue;
@@ -92,7 +92,7 @@ async function send() {
       await pause(wait);
       wait = Math.min(wait * 2, 8000);
     }
-    told();
+    showWaiting();
   }
   sending = false;
 }
@@ -120,7 +120,7 @@ function take(id, found) {
     return;
   }
   renewals = 0;
-  refuse(id, found.said && `${found.name}: ${found.said}`);
+  refuse(id, found.message && `${found.name}: ${found.message}`);
   const box = document.createElement("tbody");
   box.innerHTML = found.row;
   const fresh = box.querySelector("tr");
@@ -128,7 +128,7 @@ function take(id, found) {
     const was = row.classList.contains("here");
     row.replaceWith(fresh);
     pick(row, fresh);
-    if (found.said) fresh.classList.add("review-unsaved");
+    if (found.message) fresh.classList.add("review-unsaved");
     else if (was) choose(fresh);
   } else row?.remove();
   const number = (n) => n.toLocaleString();

@@ -447,10 +447,10 @@ function follower(ask, show) {
   return () => {
     clearTimeout(timer);
     timer = setTimeout(async () => {
-      const mine = (latest += 1);
+      const number = (latest += 1);
       try {
         const answer = await fetch(ask.address, { method: "POST", body: ask.body(), headers: { Accept: "application/json" } });
-        if (answer.ok && mine === latest) show(await answer.json());
+        if (answer.ok && number === latest) show(await answer.json());
       } catch {
         // Away for a moment: the sentence follows with the next change, and saving says what stands in the way.
       }
@@ -487,18 +487,18 @@ function lone(field) {
     for (const [name, value] of new FormData(form)) if (name.startsWith(field.dataset.prefix) || name === "csrfmiddlewaretoken") data.append(name, value);
     return data;
   };
-  const follow = follower({ address: `${tenant}/rights/words/`, body }, (told) => showWords(field, told.schedules));
+  const follow = follower({ address: `${tenant}/rights/words/`, body }, (answer) => showWords(field, answer.schedules));
   field.addEventListener("input", follow);
 }
 
 function editor(form) {
   form.dataset.ready = "1";
   const ask = { address: form.dataset.follow, body: () => new FormData(form) };
-  const follow = follower(ask, (told) => {
-    showWords(form, told.schedules);
-    options(form, told.schedules);
-    if (told.changes) changes(form, told.changes); // not while times cannot be read
-    if (told.summary) summary(told.summary);
+  const follow = follower(ask, (answer) => {
+    showWords(form, answer.schedules);
+    options(form, answer.schedules);
+    if (answer.changes) changes(form, answer.changes); // not while times cannot be read
+    if (answer.summary) summary(answer.summary);
   });
   form.addEventListener("input", (event) => {
     if (!event.target.matches("[data-find], [data-only-given], [data-set-all], [data-alone]")) follow();
@@ -599,18 +599,18 @@ function options(form, schedules) {
     for (const option of $$(`option[value="${choice}"]`, form)) option.textContent = `${choice.slice(1)} · ${short}`;
   }
 }
-function changes(form, told) {
+function changes(form, rows) {
   const list = $("[data-changes]", form);
-  $("[data-count-changes]", form).textContent = told.length || "";
-  if (!told.length) return list.replaceChildren(element("li", "muted", list.dataset.none));
-  list.replaceChildren(...told.map(([place, before, after]) => {
+  $("[data-count-changes]", form).textContent = rows.length || "";
+  if (!rows.length) return list.replaceChildren(element("li", "muted", list.dataset.none));
+  list.replaceChildren(...rows.map(([place, before, after]) => {
     const line = document.createElement("li");
     line.append(element("b", "", place), " ", element("del", "", before), ` ${list.dataset.arrow} `, element("ins", "", after));
     return line;
   }));
 }
-function summary(told) {
-  $("[data-summary]")?.replaceChildren(...told.map((line) => element("li", "", line)));
+function summary(lines) {
+  $("[data-summary]")?.replaceChildren(...lines.map((line) => element("li", "", line)));
 }
 
 prepare(document);

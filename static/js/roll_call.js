@@ -32,9 +32,9 @@ function follow() {
   let pressed = 0;
 
   const filled = (text, values) => text.replace(/%\((\w+)\)s/g, (_, key) => values[key]);
-  function show(row, status, told) {
+  function show(row, status, text) {
     row.dataset.status = status;
-    row.querySelector(".roll-told").textContent = told;
+    row.querySelector(".roll-told").textContent = text;
     row.querySelector(".roll-safe").setAttribute("aria-pressed", status === "safe");
     row.querySelector(".roll-missing").setAttribute("aria-pressed", status === "missing");
     // "Undo" is not there for a row of which nothing is known: focus stays in the row.
@@ -54,7 +54,7 @@ function follow() {
   const rowOf = (id) => list().querySelector(`li[data-id="${id}"]`);
   const clock = (at) => new Date(at).toLocaleTimeString("ja-JP", { timeZone: "Asia/Tokyo", hour: "2-digit", minute: "2-digit" });
   // What was pressed here and not sent yet stands over what the site tells.
-  function mine() {
+  function showTicks() {
     for (const tick of kept()) {
       const row = rowOf(tick.id);
       if (row) show(row, tick.status, tick.status === "open" ? "" : `${roll.dataset.name}, ${clock(tick.at)}`);
@@ -74,7 +74,7 @@ function follow() {
     const [id, status] = button.value.split(":");
     pressed = Date.now();
     keep([...kept(), { id, status, at: new Date().toISOString(), nonce: nonce() }]);
-    mine();
+    showTicks();
     count();
     send();
   });
@@ -101,11 +101,11 @@ function follow() {
     return true;
   }
   // What was answered rests here no more. Of ticks that were not saved, the list shows what the site has.
-  async function answered(ticks, told) {
-    const gone = new Set(ticks.slice(0, told.answered).map((tick) => tick.nonce));
+  async function answered(ticks, answer) {
+    const gone = new Set(ticks.slice(0, answer.answered).map((tick) => tick.nonce));
     keep(kept().filter((tick) => !gone.has(tick.nonce)));
-    if (!told.refused.length) return;
-    note = told.note;
+    if (!answer.refused.length) return;
+    note = answer.note;
     await redraw();
   }
   let sending = false;
@@ -136,7 +136,7 @@ function follow() {
     if (!answer.ok || answer.redirected) return;
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     for (const part of ["roll-list", "roll-more"]) document.getElementById(part).replaceWith(page.getElementById(part));
-    mine();
+    showTicks();
     narrow();
     document.dispatchEvent(new Event("portal:drawn"));
   }
@@ -157,28 +157,28 @@ function follow() {
     }
     again = Date.now() + 1000 * wait;
     await send();
-    mine();
+    showTicks();
     count();
     settle();
   }
-  async function take(told) {
-    if (told.ended) {
+  async function take(state) {
+    if (state.ended) {
       await send();
       if (kept().length) return;
       await forget(call);
       location.reload();
       return;
     }
-    if (told.page !== roll.dataset.page) await redraw();
-    for (const [id, [status, words]] of Object.entries(told.rows ?? {})) if (rowOf(id)) show(rowOf(id), status, words);
-    roll.dataset.page = told.page;
-    last = told.last;
-    seen = told.seen;
+    if (state.page !== roll.dataset.page) await redraw();
+    for (const [id, [status, words]] of Object.entries(state.rows ?? {})) if (rowOf(id)) show(rowOf(id), status, words);
+    roll.dataset.page = state.page;
+    last = state.last;
+    seen = state.seen;
   }
 
   addEventListener("online", () => { again = 0; look(); });
   addEventListener("offline", () => { offline = true; count(); });
-  mine();
+  showTicks();
   count();
   look();
   setInterval(look, 500);

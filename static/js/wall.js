@@ -4,18 +4,18 @@ const clock = document.getElementById("wall-clock");
 const full = document.getElementById("wall-full");
 const OLD = 40; // seconds without an answer; it asks every ten
 const time = new Intl.DateTimeFormat(document.documentElement.lang, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23", timeZone: "Asia/Tokyo" });
-let heard = Date.now();
+let answeredAt = Date.now();
 
 // Before the answer is drawn: the wall that asked is gone afterwards.
 document.addEventListener("htmx:beforeOnLoad", ({ detail }) => {
-  if (detail.elt?.id === "wall" && detail.xhr.status < 400) heard = Date.now();
+  if (detail.elt?.id === "wall" && detail.xhr.status < 400) answeredAt = Date.now();
 });
 function tell() {
   clock.textContent = time.format(Date.now());
-  const is = Date.now() - heard > 1000 * OLD;
-  if (is) old.textContent = old.dataset.words.replace("%t", time.format(heard));
-  old.hidden = !is;
-  document.body.classList.toggle("wall-is-old", is);
+  const isOld = Date.now() - answeredAt > 1000 * OLD;
+  if (isOld) old.textContent = old.dataset.words.replace("%t", time.format(answeredAt));
+  old.hidden = !isOld;
+  document.body.classList.toggle("wall-is-old", isOld);
 }
 tell();
 setInterval(tell, 1000);

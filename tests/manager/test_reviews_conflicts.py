@@ -70,7 +70,7 @@ class TestWhoGrantedARight:
         told = desk.client.post(
             desk.link("press", review.pk), {"press": forged(desk, review, first, act)}, HTTP_ACCEPT="application/json"
         ).json()
-        assert (told["saved"], told["said"]) == (False, REFUSED)
+        assert (told["saved"], told["message"]) == (False, REFUSED)
         assert desk.item(review, first).decision == ""
 
     @pytest.mark.parametrize("act", ["confirm", "withdraw"])

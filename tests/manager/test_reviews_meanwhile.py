@@ -305,7 +305,7 @@ def test_who_lost_the_right_meanwhile_is_told_in_the_row(desk):
     heads = {"HTTP_ACCEPT": "application/json"}
     told = desk.decider.post(desk.link("press", review.pk), {"press": value}, **heads).json()
     assert told["name"] == first.member_name
-    assert told["said"] == "Not saved: this person no longer has the right."
+    assert told["message"] == "Not saved: this person no longer has the right."
 
 
 def test_pages_ask_the_database_little_however_many_rights_there_are(desk, django_assert_max_num_queries):
