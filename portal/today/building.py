@@ -35,18 +35,18 @@ _FIELDS = (
 
 @dataclass(frozen=True)
 class GuestsInside:
-    """`here`: guests who arrived and did not leave. `unsure`: their code was used, but they are not checked in.
+    """`on_site`: guests who arrived and did not leave. `unsure`: their code was used, but they are not checked in.
 
-    `gone_count`: guests in `here` who used an exit but were not checked out.
+    `gone_count`: guests in `on_site` who used an exit but were not checked out.
     """
 
     at: datetime
-    here: list[Visit]
+    on_site: list[Visit]
     unsure: list[Visit]
 
     @property
     def gone_count(self) -> int:
-        return sum(visit.suggested_leave_at is not None for visit in self.here)
+        return sum(visit.suggested_leave_at is not None for visit in self.on_site)
 
 
 def load_building(now: datetime, order: str = "host") -> GuestsInside:
@@ -69,7 +69,7 @@ def guest_lines(found: GuestsInside) -> Iterator[list[str]]:
         _("Guest"), _("Company"), _("Host"), _("Arrived"), _("Last seen"), _("Where"), _("Code valid until"),
         _("State"),
     ]  # fmt: skip
-    for state, found_so in ((_("on site"), found.here), (_("code used, not checked in"), found.unsure)):
+    for state, found_so in ((_("on site"), found.on_site), (_("code used, not checked in"), found.unsure)):
         for visit in found_so:
             yield [
                 str(visit), visit.company, visit.host_name, moment_text(visit.arrived_at),
@@ -142,7 +142,7 @@ class Occupancy:
     def headline(self) -> str:
         """Return the number of people as on the overview; only guests without the permission to see members."""
         if self.members is None:
-            n = len(self.guests.here)
+            n = len(self.guests.on_site)
             return ngettext("%(n)d guest on site", "%(n)d guests on site", n) % {"n": n}
         sure = sum(person.certainty == Certainty.ENTRY for person in self.everyone)
         number = Headcount(sure, len(self.everyone) - sure)
@@ -159,7 +159,7 @@ class Occupancy:
 
     @property
     def is_empty(self) -> bool:
-        return not (self.guests.here or self.guests.unsure or self.members)
+        return not (self.guests.on_site or self.guests.unsure or self.members)
 
 
 def load_occupancy(request: TenantRequest, look: OccupancyFilter) -> Occupancy:
@@ -167,13 +167,13 @@ def load_occupancy(request: TenantRequest, look: OccupancyFilter) -> Occupancy:
     now, with_members = timezone.now(), people.may_see_members(request.access)
     found = load_building(now, look.order)
     members = people.present_members(now) if with_members else None
-    of_guests = {visit.pk: people.person_of_visit(visit) for visit in found.here}
+    of_guests = {visit.pk: people.person_of_visit(visit) for visit in found.on_site}
     of_guests |= {visit.pk: people.person_of_visit(visit, is_unsure=True) for visit in found.unsure}
 
     def matching(visits: list[Visit]) -> list[Visit]:
         return [visit for visit in visits if look.matches(of_guests[visit.pk])]
 
-    narrowed = GuestsInside(found.at, matching(found.here), matching(found.unsure))
+    narrowed = GuestsInside(found.at, matching(found.on_site), matching(found.unsure))
     chosen = None if members is None else [person for person in members if look.matches(person)]
     everyone = [*(members or []), *of_guests.values()]
     log = freshness.freshness_for(request)[Mirror.HISTORIES]

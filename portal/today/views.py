@@ -205,7 +205,7 @@ def building_file(request: TenantRequest, kind: str) -> HttpResponseBase:
     """Send the same list as a file. This is recorded in the audit log, because it has names."""
     look = building.OccupancyFilter.from_query(request.GET)
     found = building.load_occupancy(request, look)
-    guests = len(found.guests.here) + len(found.guests.unsure)
+    guests = len(found.guests.on_site) + len(found.guests.unsure)
     members = len(found.members or [])
     return _export(
         request, kind, "in-the-building", _("On site"), building.file_lines(found),
