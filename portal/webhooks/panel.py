@@ -258,7 +258,7 @@ def draw_panel(request: TenantRequest) -> SafeString:
         "renewals": _RENEWALS,
         "mark": actions.address_digest(present) if present is not None else "",
     }
-    return render_to_string("hooks/panel.html", context, request=request)
+    return render_to_string("webhooks/panel.html", context, request=request)
 
 
 def draw_on_log_page(request: TenantRequest) -> SafeString:
@@ -271,7 +271,7 @@ def draw_on_log_page(request: TenantRequest) -> SafeString:
         url_in_tenant("connection:index", request.tenant.slug) if request.access.can(Permission.CONNECTION_VIEW) else ""
     )
     context = {"state": log_status(working, every), "href": href}
-    return render_to_string("hooks/log.html", context)
+    return render_to_string("webhooks/log.html", context)
 
 
 _AUDIT_LABELS = {"webhook_on": gettext_lazy("Notifications"), "webhook_categories": gettext_lazy("Categories")}

@@ -33,7 +33,7 @@ def now(request: TenantRequest) -> HttpResponse:
     context = panel.live_context(request)
     if live_updates.is_up_to_date(request, context["seen"]):
         return live_updates.unchanged_response()
-    return render(request, "hooks/now.html", context)
+    return render(request, "webhooks/now.html", context)
 
 
 @tenant_view(Permission.CONNECTION_MANAGE, methods=["POST"])
@@ -77,5 +77,5 @@ def test(request: TenantRequest) -> HttpResponse:
 def reveal(request: TenantRequest) -> HttpResponse:
     """Show the full address: a fragment for htmx, else a separate page."""
     value = actions.reveal_address(by=Requester.from_request(request))
-    page = "hooks/secret.html" if request.htmx else "hooks/address.html"
+    page = "webhooks/secret.html" if request.htmx else "webhooks/address.html"
     return render(request, page, {"value": value})

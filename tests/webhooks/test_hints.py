@@ -242,16 +242,19 @@ class TestTheLog:
         assert len(house.calls(LOG)) == before + 3
         assert state(hook).late == []
 
-    def test_is_looked_at_now_and_then_however_much_is_told(self, house, hook, post, process, monkeypatch):
+    def test_is_looked_at_now_and_then_however_much_is_told(
+        self, house, hook, post, process, monkeypatch, django_capture_on_commit_callbacks
+    ):
         rung = []
         monkeypatch.setattr("portal.base.timers.celery_app.enqueue", lambda task, rows, **_: rung.append(rows))
         hook.change(log_read_at=database_now(), pause=15)
-        post(notification())
-        process.flush()
-        look(hook)
-        for _ in range(2):
+        with django_capture_on_commit_callbacks(execute=True):
             post(notification())
             process.flush()
+            look(hook)
+            for _ in range(2):
+                post(notification())
+                process.flush()
         assert rung == [[(hook.tenant.pk,)]]
         assert sorted(states(hook)) == ["shown", "waiting", "waiting"]
         assert hook.row.due_at == hook.row.last_run_at + MIN_INTERVAL
@@ -370,11 +373,14 @@ class TestWithoutTheLog:
 
 
 class TestTheTimer:
-    def test_finds_what_no_bell_told_and_rings_once_in_a_while(self, house, hook, post, process, monkeypatch):
+    def test_finds_what_no_bell_told_and_rings_once_in_a_while(
+        self, house, hook, post, process, monkeypatch, django_capture_on_commit_callbacks
+    ):
         rung = []
         monkeypatch.setattr("portal.base.timers.celery_app.enqueue", lambda task, rows, **_: rung.append((task, rows)))
-        post(notification())
-        process.flush()
+        with django_capture_on_commit_callbacks(execute=True):
+            post(notification())
+            process.flush()
         assert rung == [(processing.MESSAGES.task, [(hook.tenant.pk,)])]
         assert processing.MESSAGES.check_due() == 1
         assert processing.MESSAGES.check_due() == 0
