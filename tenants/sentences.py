@@ -1,6 +1,6 @@
 """The sentences that are stored as codes, in the reader's language: of requests, long jobs and the audit log.
 
-Each app registers its own in `words.py`, which the site imports at start (`portal.site.apps`). A code that rows may
+Each app registers its own in `signals.py`, which the site imports at start (`portal.site.apps`). A code that rows may
 hold is never removed, and its meaning never changes. An audit log entry uses its action as its code if the action has
 one sentence. Values that are counted are called `n`.
 
@@ -10,9 +10,9 @@ A stored sentence is a code with its values. Older rows keep their stored senten
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db import models
 from django.utils.functional import Promise
@@ -43,6 +43,32 @@ def register_targets(words: Mapping[str, Promise]) -> None:
 def register_actors(names: Mapping[str, Promise]) -> None:
     """Add the names of actors that are not people. Raises ValueError for one that is registered already."""
     _add(ACTORS, names)
+
+
+class Subject(NamedTuple):
+    """A subject in the filter of the audit log, with its actions: operations, and the first words of action codes."""
+
+    title: Promise
+    actions: Sequence[str]
+
+
+_SUBJECTS: dict[str, Subject] = {}
+_OWN_SUBJECTS = {
+    "connection": Subject(_("Connection"), ("connection", "webhook", "update_webhook")),
+    "staff": Subject(_("Staff"), ("staff",)),
+    "support": Subject(_("Support sessions"), ("support",)),
+    "tenant": Subject(_("Tenant"), ("tenant", "restore")),
+}
+
+
+def register_subject(key: str, title: Promise, actions: str) -> None:
+    """Add a subject to the filter of the audit log, with its actions separated by blanks."""
+    _SUBJECTS[key] = Subject(title, actions.split())
+
+
+def subjects() -> dict[str, Subject]:
+    """Return the subjects by their keys, in the order of the apps; those of tenants are the last."""
+    return _SUBJECTS | _OWN_SUBJECTS
 
 
 def _add(known: dict[str, Promise], more: Mapping[str, Promise]) -> None:

@@ -12,7 +12,7 @@ from portal.domain.jobs import kinds
 from portal.domain.sync import freshness
 from tenants.audit_log import changes
 from tenants.roles import Permission
-from tenants.sentences import register_sentences, register_targets
+from tenants.sentences import register_sentences, register_subject, register_targets
 
 nav.register(NavEntry("areas", _("Areas"), "map-pin", "areas:index", Permission.AREAS_VIEW))
 events.subscribe(MirrorKind.RIGHTS, access_counts.update_grants)
@@ -23,6 +23,7 @@ kinds.register(jobs.LOADING)
 changes.register_words("area", queries.audit_words)
 
 
+register_subject("areas", _("Areas"), "area areas")
 register_sentences(
     {
         "job.load_rights": ngettext_lazy("Load the rights of %(n)s member", "Load the rights of %(n)s members", "n"),

@@ -8,13 +8,14 @@ from portal.base.ui.nav import NavEntry
 from portal.changes.actions import BULK_CHANGES
 from portal.domain.jobs import kinds
 from tenants.roles import Permission
-from tenants.sentences import register_sentences, register_targets
+from tenants.sentences import register_sentences, register_subject, register_targets
 
 nav.register(NavEntry("changes", _("Bulk changes"), "users-plus", "changes:index", Permission.MEMBERS_VIEW))
 for change in BULK_CHANGES.values():
     kinds.register(change.job_kind)
 
 
+register_subject("changes", _("Bulk changes"), "change bulk_create_members bulk_update_members bulk_delete_members")
 register_sentences(
     {
         "job.suspend": ngettext_lazy("Suspend %(n)s member", "Suspend %(n)s members", "n"),

@@ -44,7 +44,7 @@ from tenants.access import TenantRequest
 from tenants.connections.service_clients import current_connection
 from tenants.models import Tenant
 from tenants.roles import Permission
-from tenants.sentences import register_sentences, register_targets
+from tenants.sentences import register_sentences, register_subject, register_targets
 
 
 def _doors_in(states: Sequence[DoorState], minutes: int = 0) -> Iterator[Observation]:
@@ -331,6 +331,7 @@ rounds.register(
 URGENT_DOORS.register()
 
 
+register_subject("devices", gettext_lazy("Doors"), "door operate_door operate_keys")
 register_sentences(
     {
         "door.unlock": gettext_lazy("Unlock: %(door)s"),

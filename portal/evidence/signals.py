@@ -22,7 +22,7 @@ from portal.evidence.models import Item
 from tenants.access import TenantRequest
 from tenants.models import Tenant
 from tenants.roles import Permission
-from tenants.sentences import register_sentences
+from tenants.sentences import register_sentences, register_subject
 
 
 def _expiring_incidents(tenant: Tenant, values: RuleValues) -> Iterator[Observation]:
@@ -81,6 +81,7 @@ panels.register("record", draw_record_link)
 panels.register("access_check", draw_check_link)
 
 
+register_subject("evidence", _("Evidence"), "incident evidence")
 register_sentences(
     {
         "safety_rule.evidence_retention": pgettext_lazy("safety rule", "Retention of evidence"),

@@ -22,7 +22,7 @@ from portal.domain.intents.models import Intent, State, target_of
 from portal.domain.sync import local_writes, schedule
 from tenants.connections.service_clients import current_connection
 from tenants.roles import Permission
-from tenants.sentences import register_sentences, register_targets
+from tenants.sentences import register_sentences, register_subject, register_targets
 
 
 def on_finished(intent: Intent) -> None:
@@ -101,6 +101,7 @@ handlers.register("create_membergroup", on_finished=on_finished, reconcile=find_
 handlers.register("update_membergroup", on_finished=on_finished, reconcile=check_name)
 
 
+register_subject("groups", _("Groups"), "group groups create_membergroup update_membergroup")
 register_sentences(
     {
         "group.create": _("Create group %(name)s"),

@@ -37,7 +37,7 @@ from tenants.audit_log import queries as audit_log
 from tenants.connections.oauth_grant import connected
 from tenants.models import AuditEntry
 from tenants.roles import Permission
-from tenants.sentences import TARGETS, register_sentences, register_targets
+from tenants.sentences import TARGETS, register_sentences, register_subject, register_targets
 
 _MAX_BANNERS = 3
 # The search finds guests of these last days. Older visits are in the month view.
@@ -206,6 +206,7 @@ marking.register_timer("codes", deactivation.unconfirmed_visits, "cut_due_at")
 deactivation.ENDS.register()
 
 
+register_subject("guests", gettext_lazy("Guests"), "guest guests create_guest update_guest preset desk expected")
 register_sentences(
     {
         "guest.issue": gettext_lazy("Issue a code: %(guest)s"),

@@ -9,7 +9,7 @@ from portal.domain.jobs import kinds
 from portal.domain.sync import freshness
 from portal.history import exports, searches
 from tenants.roles import Permission
-from tenants.sentences import register_sentences, register_targets
+from tenants.sentences import register_sentences, register_subject, register_targets
 
 nav.register(NavEntry("logs", _("Activity log"), "list-details", "history:index", Permission.LOGS_TODAY))
 kinds.register(exports.LOG_EXPORT)
@@ -17,6 +17,7 @@ batching.register_query(searches.BATCH_NAME, searches.all_searches, on_every_pag
 freshness.register_footer("logs", MirrorKind.HISTORIES)
 
 
+register_subject("log", _("Activity log"), "log")
 register_sentences(
     {
         "log.export": _("Activity log as %(kind)s"),

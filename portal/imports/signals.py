@@ -8,12 +8,13 @@ from portal.base.ui.nav import NavEntry
 from portal.domain.jobs import kinds
 from portal.imports import actions
 from tenants.roles import Permission
-from tenants.sentences import register_sentences, register_targets
+from tenants.sentences import register_sentences, register_subject, register_targets
 
 nav.register(NavEntry("imports", _("Imports"), "table-import", "imports:index", Permission.IMPORTS_RUN))
 kinds.register(actions.IMPORT)
 
 
+register_subject("imports", _("Imports"), "import")
 register_sentences(
     {
         "job.import": gettext_lazy("Import %(file)s"),

@@ -21,7 +21,7 @@ from portal.lockdown.lockdown_pages import LockdownPage
 from portal.lockdown.models import Lockdown, State
 from tenants.access import TenantRequest
 from tenants.roles import Permission
-from tenants.sentences import register_sentences, register_targets
+from tenants.sentences import register_sentences, register_subject, register_targets
 
 
 def lockdown_banners(request: TenantRequest) -> Iterator[Banner]:
@@ -96,6 +96,7 @@ rules.register(SETTINGS_RULE)
 door_orders.register(ORDERS, lambda: Lockdown.objects.filter(state=State.ACTIVE))
 
 
+register_subject("lockdown", gettext_lazy("Lockdowns"), "lockdown evacuation relock")
 register_sentences(
     {
         "lockdown.asked": ngettext_lazy(

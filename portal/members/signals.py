@@ -34,7 +34,7 @@ from portal.members import faces, queries, temporary_keys
 from tenants.audit_log import queries as trail
 from tenants.connections.service_clients import current_connection
 from tenants.roles import Permission
-from tenants.sentences import register_sentences, register_targets
+from tenants.sentences import register_sentences, register_subject, register_targets
 
 # The pause before checking again whether the list has been read.
 _RECHECK_AFTER = timedelta(seconds=3)
@@ -262,6 +262,12 @@ handlers.register(
 handlers.register(temporary_keys.OPERATION, reconcile=reconcile_keys, describe=keys_effect)
 
 
+register_subject(
+    "members",
+    gettext_lazy("Members"),
+    "member members create_member update_member delete_member temporary_use one_time_qr"
+    " register_profile_image register_face_image delete_face_image",
+)
 register_sentences(
     {
         "member.create": gettext_lazy("Create member: %(name)s"),

@@ -11,7 +11,7 @@ from portal.domain.notifications import outbox
 from portal.reports import report_worker
 from portal.today import erasing
 from tenants.roles import Permission
-from tenants.sentences import register_sentences, register_targets
+from tenants.sentences import register_sentences, register_subject, register_targets
 
 nav.register(NavEntry("reports", _("Reports"), "report", "reports:index", Permission.REPORTS_VIEW))
 report_worker.REPORTS.register()
@@ -27,6 +27,7 @@ erasing.subscribe(report_worker.delete_guest_files)
 marking.register("reports", report_worker.mark_restored)
 
 
+register_subject("reports", _("Reports"), "report report_schedule")
 register_sentences(
     {
         "report_kind.week": _("Week at a glance"),

@@ -11,7 +11,7 @@ from portal.domain.notifications import outbox
 from portal.domain.sync import freshness
 from portal.reviews import review_worker
 from tenants.roles import Permission
-from tenants.sentences import register_sentences, register_targets
+from tenants.sentences import register_sentences, register_subject, register_targets
 
 nav.register(NavEntry("reviews", _("Access reviews"), "checklist", "reviews:index", Permission.REVIEWS_VIEW))
 nav.register(
@@ -33,6 +33,7 @@ marking.register("reminders", review_worker.mark_reminders_restored)
 freshness.register_footer("reviews", MirrorKind.MEMBERS)
 
 
+register_subject("reviews", _("Access reviews"), "review")
 register_sentences(
     {
         "review.started": _("Access review started: %(title)s"),

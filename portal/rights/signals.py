@@ -5,12 +5,13 @@ from django.utils.translation import gettext_lazy as _
 from portal.domain.jobs import kinds
 from portal.rights import actions, comparing
 from tenants.audit_log import changes
-from tenants.sentences import register_sentences
+from tenants.sentences import register_sentences, register_subject
 
 kinds.register(comparing.COPY)
 changes.register_words("rights_template", actions.template_words)
 
 
+register_subject("rights", _("Rights templates"), "rights_template")
 register_sentences(
     {
         "member.rights": _("Change rights: %(name)s"),

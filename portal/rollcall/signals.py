@@ -9,7 +9,7 @@ from portal.domain.events import MirrorKind
 from portal.domain.history.partitions import RETENTION
 from portal.domain.sync import freshness
 from portal.rollcall.models import RollCall
-from tenants.sentences import register_sentences
+from tenants.sentences import register_sentences, register_subject
 
 
 def old_roll_calls() -> list[QuerySet[RollCall]]:
@@ -24,6 +24,7 @@ rounds.register("roll_calls_to_be_forgotten", rounds.delete_steps(old_roll_calls
 freshness.register_footer("rollcall", MirrorKind.GUESTS, refresh_url_name="guests:refresh")
 
 
+register_subject("roll_calls", _("Roll calls"), "roll_call")
 register_sentences(
     {
         "roll_call.started": _("Roll call started: %(name)s"),

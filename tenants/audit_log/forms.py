@@ -9,14 +9,15 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from tenants.audit_log.queries import SUBJECTS, AuditFilter
+from tenants import sentences
+from tenants.audit_log.queries import AuditFilter
 from tenants.sentences import TEXTS
 
 Choices = list[tuple[str, str | Promise]]
 
 
 def _subjects() -> Choices:
-    return [("", _("All")), *((key, word) for key, (word, _names) in SUBJECTS.items())]
+    return [("", _("All")), *((key, each.title) for key, each in sentences.subjects().items())]
 
 
 def _results() -> Choices:

@@ -13,8 +13,6 @@ from datetime import date, datetime, time, timedelta
 from django.core.signing import BadSignature, Signer
 from django.db.models import BooleanField, Case, Q, QuerySet, Value, When
 from django.utils import timezone
-from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy as _
 
 from tenants import sentences
 from tenants.audit_log import finding
@@ -50,40 +48,6 @@ _IS_OUTCOME = ~Q(intent_id="") & Q(action__contains=".") & ~Q(action__startswith
 # The opposite as a CASE, of which PostgreSQL estimates that half of the rows match: so it walks the index from the
 # newest row.
 _IS_ACT = Case(When(_IS_OUTCOME, then=Value(False)), default=Value(True), output_field=BooleanField())
-
-# Subjects for the filter, with their actions: the service's operations and prefixes of the portal's own actions.
-SUBJECTS: dict[str, tuple[Promise, str]] = {
-    "members": (
-        _("Members"),
-        (
-            "member members create_member update_member delete_member temporary_use one_time_qr"
-            " register_profile_image register_face_image delete_face_image"
-        ),
-    ),
-    "groups": (_("Groups"), "group groups create_membergroup update_membergroup"),
-    "rights": (_("Rights templates"), "rights_template"),
-    "areas": (_("Areas"), "area areas"),
-    "changes": (_("Bulk changes"), "change bulk_create_members bulk_update_members bulk_delete_members"),
-    "imports": (_("Imports"), "import"),
-    "guests": (_("Guests"), "guest guests create_guest update_guest preset desk expected"),
-    "roll_calls": (_("Roll calls"), "roll_call"),
-    "devices": (_("Doors"), "door operate_door operate_keys"),
-    "lockdown": (_("Lockdowns"), "lockdown evacuation relock"),
-    "plan": (_("Floor plans"), "plan"),
-    "camera": (_("Cameras"), "camera"),
-    "evidence": (_("Evidence"), "incident evidence"),
-    "log": (_("Activity log"), "log"),
-    "alerts": (_("Alerts"), "alert alert_rule alert_address"),
-    "reports": (_("Reports"), "report report_schedule"),
-    "reviews": (_("Access reviews"), "review"),
-    "decisions": (_("Decisions on uncertain requests"), "intent"),
-    "connection": (_("Connection"), "connection webhook update_webhook"),
-    "safety": (_("Changes that need a second person"), "safety"),
-    "staff": (_("Staff"), "staff"),
-    "support": (_("Support sessions"), "support"),
-    "tenant": (_("Tenant"), "tenant restore"),
-}
-
 
 # Returns a condition for entries whose target matches a text, by data that the audit log does not hold.
 TargetSearch = Callable[[str], Q]
@@ -173,7 +137,7 @@ def _kinds_for(audit_filter: AuditFilter) -> QuerySet[AuditKind]:
     condition = Q(result="") | Q(names_target=True) if audit_filter.target else Q(result="")
     kinds = AuditKind.objects.filter(Q(result=audit_filter.result) if audit_filter.result else condition)
     if audit_filter.about:
-        names = SUBJECTS[audit_filter.about][1].split()
+        names = sentences.subjects()[audit_filter.about].actions
         kinds = kinds.filter(
             Q(action__in=names) | Q(*[("action__startswith", f"{n}.") for n in names], _connector=Q.OR)
         )

@@ -14,9 +14,8 @@ from portal.devices import queries
 from portal.devices.actions import DoorCommand
 from portal.domain.places.models import PassController
 from portal.domain.rights.editor_view import modes
-from tenants.audit_log.queries import SUBJECTS
 from tenants.connections.words import TITLES
-from tenants.sentences import TEXTS
+from tenants.sentences import TEXTS, subjects
 from tests.support.sources import sources
 
 ROOT = Path(__file__).parents[2]
@@ -121,7 +120,7 @@ def test_no_template_shows_a_value_of_the_service_as_it_is():
 
 
 def test_every_act_of_the_audit_log_is_about_something_that_can_be_chosen():
-    named = {name for _word, names in SUBJECTS.values() for name in names.split()}
+    named = {name for each in subjects().values() for name in each.actions}
     writes = {
         name
         for name, each in SPECIFIED_OPERATIONS.items()

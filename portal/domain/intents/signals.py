@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy
 from portal.base.restore import marking
 from portal.base.timers import timer_registry
 from portal.domain.intents import tasks
-from tenants.sentences import register_sentences
+from tenants.sentences import register_sentences, register_subject
 
 marking.register("requests", tasks.mark_restored)
 timer_registry.register(
@@ -18,6 +18,7 @@ timer_registry.register(
 )
 
 
+register_subject("decisions", gettext_lazy("Decisions on uncertain requests"), "intent")
 register_sentences(
     {
         "intent.applied": gettext_lazy("Recorded as applied: %(what)s"),

@@ -372,9 +372,14 @@ def heading_key(heading: str) -> str:
 
 
 def columns_by_heading(cells: Iterable[SheetColumn]) -> dict[str, str]:
-    """Return the names of cells by the `heading_key` of each heading that means them."""
-    return {
-        heading_key(name): cell.name
-        for cell in cells
-        for name in (cell.name, *cell.headings, *cell.other_headings.split(","))
-    }
+    """Return the names of cells by the `heading_key` of each heading that means them.
+
+    Raises ValueError for a heading that means two of them.
+    """
+    meanings: dict[str, str] = {}
+    for cell in cells:
+        for heading in filter(None, (cell.name, *cell.headings, *cell.other_headings.split(","))):
+            other = meanings.setdefault(heading_key(heading), cell.name)
+            if other != cell.name:
+                raise ValueError(f'The heading "{heading}" means {other} and {cell.name}.')
+    return meanings

@@ -13,7 +13,7 @@ from portal.domain.safety.changing import waiting_changes
 from portal.domain.safety.models import WaitingChange
 from portal.domain.safety.rules import RULES
 from tenants.access import TenantRequest
-from tenants.sentences import register_sentences, register_targets
+from tenants.sentences import register_sentences, register_subject, register_targets
 
 # More banners would hide the page itself.
 MAX_BANNERS = 2
@@ -52,6 +52,7 @@ frame.register_banners(banners, rows=lambda: changing.waiting_changes().only("pk
 changing.WAITING_CHANGES.register()
 
 
+register_subject("safety", gettext_lazy("Changes that need a second person"), "safety")
 register_sentences(
     {
         "safety.loosened": gettext_lazy("Safety rule loosened by an owner: %(rule)s"),
