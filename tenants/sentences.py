@@ -54,7 +54,7 @@ class Subject(NamedTuple):
 
 _SUBJECTS: dict[str, Subject] = {}
 _OWN_SUBJECTS = {
-    "connection": Subject(_("Connection"), ("connection", "webhook", "update_webhook")),
+    "connection": Subject(_("Connection"), ("connection",)),
     "staff": Subject(_("Staff"), ("staff",)),
     "support": Subject(_("Support sessions"), ("support",)),
     "tenant": Subject(_("Tenant"), ("tenant", "restore")),

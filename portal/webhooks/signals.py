@@ -31,8 +31,9 @@ from portal.webhooks.service_settings import categories_of
 from tenants.audit_log import changes
 from tenants.connections.service_clients import current_connection
 from tenants.models import Tenant
-from tenants.sentences import register_sentences
+from tenants.sentences import register_sentences, register_subject
 
+register_subject("webhooks", _("Webhook"), "webhook update_webhook")
 register_sentences(
     {
         "webhook.on": gettext_lazy("Switch on the webhook"),
