@@ -117,9 +117,13 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Drop the migrated databases at the end of a run that keeps no database."""
-    is_worker = hasattr(config, "workerinput")
-    if not is_worker and os.environ.get("DATABASE_URL") and not config.getoption("reuse_db", False):
+    """Drop the migrated databases at the end of a run that keeps no database.
+
+    A run that only collects tests created none, and one beside it may need them.
+    """
+    if hasattr(config, "workerinput") or config.option.collectonly:
+        return
+    if os.environ.get("DATABASE_URL") and not config.getoption("reuse_db", False):
         databases.forget()
 
 
