@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from django.db import models
 from django.utils.functional import Promise
@@ -62,8 +62,11 @@ _OWN_SUBJECTS = {
 
 
 def register_subject(key: str, title: Promise, actions: str) -> None:
-    """Add a subject to the filter of the audit log, with its actions separated by blanks."""
-    _SUBJECTS[key] = Subject(title, actions.split())
+    """Add a subject to the filter of the audit log, with its actions separated by blanks.
+
+    Raises ValueError for a key that is registered already.
+    """
+    _add(_SUBJECTS, {key: Subject(title, actions.split())})
 
 
 def subjects() -> dict[str, Subject]:
@@ -71,7 +74,10 @@ def subjects() -> dict[str, Subject]:
     return _SUBJECTS | _OWN_SUBJECTS
 
 
-def _add(known: dict[str, Promise], more: Mapping[str, Promise]) -> None:
+_Value = TypeVar("_Value")
+
+
+def _add(known: dict[str, _Value], more: Mapping[str, _Value]) -> None:
     if twice := known.keys() & more.keys():
         raise ValueError(f"Registered twice: {', '.join(sorted(twice))}.")
     known.update(more)

@@ -20,14 +20,7 @@ from tests.support.places import Place
 pytestmark = [pytest.mark.django_db, pytest.mark.share]
 #: Written by every request: sessions, limits, used codes, and what is loaded from the service.
 BESIDE = (
-    "django_session",
-    "tenants_cacheentry",
-    "people_",
-    "places_",
-    "sync_",
-    "history_history",
-    "budget_",
-    "timers_",
+    "django_session", "tenants_cacheentry", "people_", "places_", "sync_", "history_history", "budget_", "timers_",
     "usersessions_",
 )  # fmt: skip
 #: Recorded each time, because a file or a secret is handed out again.
