@@ -108,6 +108,13 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(
+                        django.db.models.functions.text.Lower("email"), name="tenants_user_email_any_case"
+                    )
+                ],
+            },
         ),
         migrations.CreateModel(
             name="AccountEvent",
@@ -160,6 +167,9 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "indexes": [models.Index(fields=["user", "-id"], name="tenants_account_newest")],
+            },
         ),
         migrations.CreateModel(
             name="AccountMail",
@@ -263,6 +273,13 @@ class Migration(migrations.Migration):
                 ("user", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to=settings.AUTH_USER_MODEL)),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
+            options={
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("ended_at", None)), fields=["user", "tenant"], name="tenants_support_open"
+                    )
+                ],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -278,6 +295,9 @@ class Migration(migrations.Migration):
                 ("user", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to=settings.AUTH_USER_MODEL)),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
+            options={
+                "constraints": [models.UniqueConstraint(fields=("tenant", "user"), name="tenants_staff_once")],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -400,6 +420,15 @@ class Migration(migrations.Migration):
                 ),
                 ("tenant", models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("service_tenant_id", ""), _negated=True),
+                        fields=("environment", "service_tenant_id"),
+                        name="tenants_one_connection_per_service_tenant",
+                    )
+                ],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -429,6 +458,9 @@ class Migration(migrations.Migration):
                     models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant"),
                 ),
             ],
+            options={
+                "indexes": [models.Index(fields=["tenant", "action"], name="tenants_auditkind_action")],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -480,62 +512,22 @@ class Migration(migrations.Migration):
                     models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant"),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["tenant", "-act_at", "-act_id"], name="tenants_audit_newest_act"),
+                    models.Index(fields=["tenant", "kind", "-act_at", "-act_id"], name="tenants_audit_newest_of_kind"),
+                    models.Index(fields=["tenant", "target", "-at"], name="tenants_audit_target"),
+                    models.Index(
+                        condition=models.Q(("intent_id", ""), _negated=True),
+                        fields=["tenant", "intent_id"],
+                        name="tenants_audit_intent",
+                    ),
+                ],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
-        ),
-        migrations.AddConstraint(
-            model_name="user",
-            constraint=models.UniqueConstraint(
-                django.db.models.functions.text.Lower("email"), name="tenants_user_email_any_case"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="accountevent",
-            index=models.Index(fields=["user", "-id"], name="tenants_account_newest"),
-        ),
-        migrations.AddIndex(
-            model_name="supportsession",
-            index=models.Index(
-                condition=models.Q(("ended_at", None)), fields=["user", "tenant"], name="tenants_support_open"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="staff",
-            constraint=models.UniqueConstraint(fields=("tenant", "user"), name="tenants_staff_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="connection",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("service_tenant_id", ""), _negated=True),
-                fields=("environment", "service_tenant_id"),
-                name="tenants_one_connection_per_service_tenant",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="auditkind",
-            index=models.Index(fields=["tenant", "action"], name="tenants_auditkind_action"),
-        ),
-        migrations.AddIndex(
-            model_name="auditentry",
-            index=models.Index(fields=["tenant", "-act_at", "-act_id"], name="tenants_audit_newest_act"),
-        ),
-        migrations.AddIndex(
-            model_name="auditentry",
-            index=models.Index(fields=["tenant", "kind", "-act_at", "-act_id"], name="tenants_audit_newest_of_kind"),
-        ),
-        migrations.AddIndex(
-            model_name="auditentry",
-            index=models.Index(fields=["tenant", "target", "-at"], name="tenants_audit_target"),
-        ),
-        migrations.AddIndex(
-            model_name="auditentry",
-            index=models.Index(
-                condition=models.Q(("intent_id", ""), _negated=True),
-                fields=["tenant", "intent_id"],
-                name="tenants_audit_intent",
-            ),
         ),
         EnableRowSecurity("tenants_staff"),
         EnableRowSecurity("tenants_invitation"),

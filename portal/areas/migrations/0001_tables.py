@@ -23,6 +23,9 @@ class Migration(migrations.Migration):
                 ("kind", models.CharField(max_length=10)),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
+            options={
+                "constraints": [models.UniqueConstraint(fields=("tenant", "digest"), name="areas_pass_once")],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -54,6 +57,10 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "indexes": [models.Index(fields=["tenant", "area_id", "held", "member"], name="areas_grant_of_area")],
+                "constraints": [models.UniqueConstraint(fields=("member", "area_id", "held"), name="areas_grant_once")],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -71,26 +78,13 @@ class Migration(migrations.Migration):
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
+            options={
+                "indexes": [models.Index(fields=["tenant", "area_id"], name="areas_tally_of_area")],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
-        ),
-        migrations.AddConstraint(
-            model_name="pass",
-            constraint=models.UniqueConstraint(fields=("tenant", "digest"), name="areas_pass_once"),
-        ),
-        migrations.AddIndex(
-            model_name="grant",
-            index=models.Index(fields=["tenant", "area_id", "held", "member"], name="areas_grant_of_area"),
-        ),
-        migrations.AddConstraint(
-            model_name="grant",
-            constraint=models.UniqueConstraint(fields=("member", "area_id", "held"), name="areas_grant_once"),
-        ),
-        migrations.AddIndex(
-            model_name="tally",
-            index=models.Index(fields=["tenant", "area_id"], name="areas_tally_of_area"),
         ),
         EnableRowSecurity("areas_pass"),
         EnableRowSecurity("areas_grant"),

@@ -14,7 +14,7 @@ class Migration(migrations.Migration):
     dependencies = [
         ("storage", "0001_tables"),
         ("tenants", "0001_tables"),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+        ("tenants", "__first__"),
     ]
 
     operations = [
@@ -47,6 +47,22 @@ class Migration(migrations.Migration):
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
+            options={
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("due_at__isnull", False)),
+                        fields=["due_at"],
+                        name="evidence_incident_due_at",
+                    )
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("tenant", "number"), name="evidence_incident_number_once"),
+                    models.CheckConstraint(
+                        condition=models.Q(("closed_at", None), ("keep_until__isnull", False), _connector="OR"),
+                        name="evidence_incident_closed_until",
+                    ),
+                ],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -89,6 +105,13 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="evidence_export_due_at"
+                    )
+                ],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -159,6 +182,21 @@ class Migration(migrations.Migration):
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
+            options={
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="evidence_item_due_at"
+                    ),
+                    models.Index(
+                        condition=models.Q(("expires_at__isnull", False)),
+                        fields=["tenant", "expires_at"],
+                        name="evidence_item_expires_at",
+                    ),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("incident", "kind", "reference"), name="evidence_item_once")
+                ],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -194,6 +232,18 @@ class Migration(migrations.Migration):
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("ended_at", None), ("ended_by", None)),
+                            models.Q(("ended_at__isnull", False), ("ended_by__isnull", False)),
+                            _connector="OR",
+                        ),
+                        name="evidence_hold_ended_by",
+                    )
+                ],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -214,58 +264,6 @@ class Migration(migrations.Migration):
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
-        ),
-        migrations.AddIndex(
-            model_name="incident",
-            index=models.Index(
-                condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="evidence_incident_due_at"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="incident",
-            constraint=models.UniqueConstraint(fields=("tenant", "number"), name="evidence_incident_number_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="incident",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("closed_at", None), ("keep_until__isnull", False), _connector="OR"),
-                name="evidence_incident_closed_until",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="export",
-            index=models.Index(
-                condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="evidence_export_due_at"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="item",
-            index=models.Index(
-                condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="evidence_item_due_at"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="item",
-            index=models.Index(
-                condition=models.Q(("expires_at__isnull", False)),
-                fields=["tenant", "expires_at"],
-                name="evidence_item_expires_at",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="item",
-            constraint=models.UniqueConstraint(fields=("incident", "kind", "reference"), name="evidence_item_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="legalhold",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("ended_at", None), ("ended_by", None)),
-                    models.Q(("ended_at__isnull", False), ("ended_by__isnull", False)),
-                    _connector="OR",
-                ),
-                name="evidence_hold_ended_by",
-            ),
         ),
         EnableRowSecurity("evidence_incident"),
         EnableRowSecurity("evidence_legalhold"),

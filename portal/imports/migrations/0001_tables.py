@@ -30,6 +30,9 @@ class Migration(migrations.Migration):
                 ("sample", tenants.vault.EncryptedJSON()),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
+            options={
+                "indexes": [models.Index(fields=["tenant", "fingerprint"], name="imports_same_file")],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -49,6 +52,9 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [models.UniqueConstraint(fields=("file", "number"), name="imports_one_chunk")],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -106,14 +112,6 @@ class Migration(migrations.Migration):
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
-        ),
-        migrations.AddIndex(
-            model_name="importfile",
-            index=models.Index(fields=["tenant", "fingerprint"], name="imports_same_file"),
-        ),
-        migrations.AddConstraint(
-            model_name="importchunk",
-            constraint=models.UniqueConstraint(fields=("file", "number"), name="imports_one_chunk"),
         ),
         EnableRowSecurity("imports_importfile"),
         EnableRowSecurity("imports_importchunk"),

@@ -13,7 +13,7 @@ class Migration(migrations.Migration):
     dependencies = [
         ("intents", "0001_tables"),
         ("tenants", "0001_tables"),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+        ("tenants", "__first__"),
     ]
 
     operations = [
@@ -92,6 +92,17 @@ class Migration(migrations.Migration):
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
+            options={
+                "indexes": [
+                    models.Index(condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="lockdown_due")
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("tenant", "nonce"), name="lockdown_one_per_nonce"),
+                    models.UniqueConstraint(
+                        condition=models.Q(("state", "active")), fields=("tenant", "kind"), name="lockdown_one_active"
+                    ),
+                ],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -128,6 +139,9 @@ class Migration(migrations.Migration):
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
+            options={
+                "constraints": [models.UniqueConstraint(fields=("lockdown", "device_id"), name="lockdown_door_once")],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -154,32 +168,13 @@ class Migration(migrations.Migration):
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
+            options={
+                "constraints": [models.UniqueConstraint(fields=("tenant",), name="lockdown_one_setting")],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
-        ),
-        migrations.AddIndex(
-            model_name="lockdown",
-            index=models.Index(condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="lockdown_due"),
-        ),
-        migrations.AddConstraint(
-            model_name="lockdown",
-            constraint=models.UniqueConstraint(fields=("tenant", "nonce"), name="lockdown_one_per_nonce"),
-        ),
-        migrations.AddConstraint(
-            model_name="lockdown",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("state", "active")), fields=("tenant", "kind"), name="lockdown_one_active"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="lockdowndoor",
-            constraint=models.UniqueConstraint(fields=("lockdown", "device_id"), name="lockdown_door_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="lockdownsetting",
-            constraint=models.UniqueConstraint(fields=("tenant",), name="lockdown_one_setting"),
         ),
         EnableRowSecurity("lockdown_lockdown"),
         EnableRowSecurity("lockdown_lockdowndoor"),

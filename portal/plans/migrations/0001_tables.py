@@ -13,7 +13,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ("tenants", "0001_tables"),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+        ("tenants", "__first__"),
     ]
 
     operations = [
@@ -35,6 +35,9 @@ class Migration(migrations.Migration):
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
+            options={
+                "constraints": [models.UniqueConstraint(fields=("tenant", "name"), name="plans_one_plan_a_name")],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -61,20 +64,15 @@ class Migration(migrations.Migration):
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("plan", "kind", "identifier"), name="plans_placement_once_a_plan")
+                ],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
-        ),
-        migrations.AddConstraint(
-            model_name="floorplan",
-            constraint=models.UniqueConstraint(fields=("tenant", "name"), name="plans_one_plan_a_name"),
-        ),
-        migrations.AddConstraint(
-            model_name="placement",
-            constraint=models.UniqueConstraint(
-                fields=("plan", "kind", "identifier"), name="plans_placement_once_a_plan"
-            ),
         ),
         EnableRowSecurity("plans_floorplan"),
         EnableRowSecurity("plans_placement"),

@@ -13,7 +13,7 @@ class Migration(migrations.Migration):
     dependencies = [
         ("storage", "0001_tables"),
         ("tenants", "0001_tables"),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+        ("tenants", "__first__"),
     ]
 
     operations = [
@@ -39,6 +39,14 @@ class Migration(migrations.Migration):
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
+            options={
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("next_at__isnull", False)), fields=["next_at"], name="reports_schedule_next"
+                    )
+                ],
+                "constraints": [models.UniqueConstraint(fields=("tenant", "nonce"), name="reports_scheduled_once")],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -108,36 +116,20 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["tenant", "-id"], name="reports_newest"),
+                    models.Index(condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="reports_due"),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("tenant", "nonce"), name="reports_asked_once"),
+                    models.UniqueConstraint(fields=("schedule", "since"), name="reports_one_of_each_period"),
+                ],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
-        ),
-        migrations.AddIndex(
-            model_name="schedule",
-            index=models.Index(
-                condition=models.Q(("next_at__isnull", False)), fields=["next_at"], name="reports_schedule_next"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="schedule",
-            constraint=models.UniqueConstraint(fields=("tenant", "nonce"), name="reports_scheduled_once"),
-        ),
-        migrations.AddIndex(
-            model_name="report",
-            index=models.Index(fields=["tenant", "-id"], name="reports_newest"),
-        ),
-        migrations.AddIndex(
-            model_name="report",
-            index=models.Index(condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="reports_due"),
-        ),
-        migrations.AddConstraint(
-            model_name="report",
-            constraint=models.UniqueConstraint(fields=("tenant", "nonce"), name="reports_asked_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="report",
-            constraint=models.UniqueConstraint(fields=("schedule", "since"), name="reports_one_of_each_period"),
         ),
         EnableRowSecurity("reports_schedule"),
         EnableRowSecurity("reports_report"),

@@ -14,7 +14,7 @@ class Migration(migrations.Migration):
         ("jobs", "0001_tables"),
         ("storage", "0001_tables"),
         ("tenants", "0001_tables"),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+        ("tenants", "__first__"),
     ]
 
     operations = [
@@ -83,6 +83,16 @@ class Migration(migrations.Migration):
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["tenant", "-id"], name="reviews_newest"),
+                    models.Index(condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="reviews_due"),
+                    models.Index(
+                        condition=models.Q(("remind_at__isnull", False)), fields=["remind_at"], name="reviews_remind"
+                    ),
+                ],
+                "constraints": [models.UniqueConstraint(fields=("tenant", "nonce"), name="reviews_started_once")],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -214,6 +224,33 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["review", "name_key", "id"], name="reviews_item_by_name"),
+                    models.Index(fields=["review", "reviewer", "name_key", "id"], name="reviews_item_of_person"),
+                    models.Index(
+                        condition=models.Q(("is_open", True)),
+                        fields=["review", "reviewer", "name_key", "id"],
+                        name="reviews_item_open",
+                    ),
+                    models.Index(
+                        fields=[
+                            "review",
+                            "reviewer",
+                            "area_id",
+                            "is_open",
+                            "is_barred",
+                            "decision",
+                            "right_status",
+                            "applied",
+                        ],
+                        name="reviews_item_counted",
+                    ),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("review", "member_id", "area_id"), name="reviews_item_once")
+                ],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -247,6 +284,9 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [models.UniqueConstraint(fields=("tenant", "nonce"), name="reviews_delegated_once")],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -310,63 +350,13 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [models.UniqueConstraint(fields=("item", "number"), name="reviews_step_once")],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
-        ),
-        migrations.AddIndex(
-            model_name="review",
-            index=models.Index(fields=["tenant", "-id"], name="reviews_newest"),
-        ),
-        migrations.AddIndex(
-            model_name="review",
-            index=models.Index(condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="reviews_due"),
-        ),
-        migrations.AddIndex(
-            model_name="review",
-            index=models.Index(
-                condition=models.Q(("remind_at__isnull", False)), fields=["remind_at"], name="reviews_remind"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="review",
-            constraint=models.UniqueConstraint(fields=("tenant", "nonce"), name="reviews_started_once"),
-        ),
-        migrations.AddIndex(
-            model_name="item",
-            index=models.Index(fields=["review", "name_key", "id"], name="reviews_item_by_name"),
-        ),
-        migrations.AddIndex(
-            model_name="item",
-            index=models.Index(fields=["review", "reviewer", "name_key", "id"], name="reviews_item_of_person"),
-        ),
-        migrations.AddIndex(
-            model_name="item",
-            index=models.Index(
-                condition=models.Q(("is_open", True)),
-                fields=["review", "reviewer", "name_key", "id"],
-                name="reviews_item_open",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="item",
-            index=models.Index(
-                fields=["review", "reviewer", "area_id", "is_open", "is_barred", "decision", "right_status", "applied"],
-                name="reviews_item_counted",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="item",
-            constraint=models.UniqueConstraint(fields=("review", "member_id", "area_id"), name="reviews_item_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="delegation",
-            constraint=models.UniqueConstraint(fields=("tenant", "nonce"), name="reviews_delegated_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="step",
-            constraint=models.UniqueConstraint(fields=("item", "number"), name="reviews_step_once"),
         ),
         EnableRowSecurity("reviews_review"),
         EnableRowSecurity("reviews_item"),

@@ -12,7 +12,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ("tenants", "0001_tables"),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+        ("tenants", "__first__"),
     ]
 
     operations = [
@@ -42,6 +42,9 @@ class Migration(migrations.Migration):
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
+            options={
+                "constraints": [models.UniqueConstraint(fields=("tenant", "nonce"), name="rollcall_started_once")],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -91,6 +94,9 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [models.UniqueConstraint(fields=("roll_call", "key"), name="rollcall_person_once")],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -130,26 +136,14 @@ class Migration(migrations.Migration):
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
+            options={
+                "indexes": [models.Index(fields=["roll_call", "counts_at", "id"], name="rollcall_ticks_in_order")],
+                "constraints": [models.UniqueConstraint(fields=("tenant", "nonce"), name="rollcall_tick_once")],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
-        ),
-        migrations.AddConstraint(
-            model_name="rollcall",
-            constraint=models.UniqueConstraint(fields=("tenant", "nonce"), name="rollcall_started_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="listedperson",
-            constraint=models.UniqueConstraint(fields=("roll_call", "key"), name="rollcall_person_once"),
-        ),
-        migrations.AddIndex(
-            model_name="tick",
-            index=models.Index(fields=["roll_call", "counts_at", "id"], name="rollcall_ticks_in_order"),
-        ),
-        migrations.AddConstraint(
-            model_name="tick",
-            constraint=models.UniqueConstraint(fields=("tenant", "nonce"), name="rollcall_tick_once"),
         ),
         EnableRowSecurity("rollcall_rollcall"),
         EnableRowSecurity("rollcall_listedperson"),

@@ -12,7 +12,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ("tenants", "0001_tables"),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+        ("tenants", "__first__"),
     ]
 
     operations = [
@@ -52,6 +52,19 @@ class Migration(migrations.Migration):
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["tenant", "-weight", "-id"], name="alerts_alert_first"),
+                    models.Index(fields=["tenant", "kind", "subject", "-id"], name="alerts_alert_latest"),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("ended_at", None)),
+                        fields=("tenant", "kind", "subject"),
+                        name="alerts_one_at_a_time",
+                    )
+                ],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -102,6 +115,11 @@ class Migration(migrations.Migration):
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("tenant", "kind", "history_id"), name="alerts_record_counted_once")
+                ],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -117,6 +135,9 @@ class Migration(migrations.Migration):
                 ("behind", models.JSONField(default=dict)),
                 ("tenant", models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
+            options={
+                "indexes": [models.Index(fields=["due_at"], name="alerts_detection_due")],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -133,40 +154,13 @@ class Migration(migrations.Migration):
                 ("hours", models.JSONField(default=dict)),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
+            options={
+                "constraints": [models.UniqueConstraint(fields=("tenant", "kind"), name="alerts_one_rule_a_kind")],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
-        ),
-        migrations.AddIndex(
-            model_name="alert",
-            index=models.Index(fields=["tenant", "-weight", "-id"], name="alerts_alert_first"),
-        ),
-        migrations.AddIndex(
-            model_name="alert",
-            index=models.Index(fields=["tenant", "kind", "subject", "-id"], name="alerts_alert_latest"),
-        ),
-        migrations.AddConstraint(
-            model_name="alert",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("ended_at", None)),
-                fields=("tenant", "kind", "subject"),
-                name="alerts_one_at_a_time",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="alertrecord",
-            constraint=models.UniqueConstraint(
-                fields=("tenant", "kind", "history_id"), name="alerts_record_counted_once"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="detectionstate",
-            index=models.Index(fields=["due_at"], name="alerts_detection_due"),
-        ),
-        migrations.AddConstraint(
-            model_name="rule",
-            constraint=models.UniqueConstraint(fields=("tenant", "kind"), name="alerts_one_rule_a_kind"),
         ),
         EnableRowSecurity("alerts_rule"),
         EnableRowSecurity("alerts_alert"),

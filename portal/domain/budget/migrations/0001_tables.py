@@ -35,6 +35,11 @@ class Migration(migrations.Migration):
                 ("connection", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to="tenants.connection")),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("connection", "generation", "call_class"), name="budget_one_gauge")
+                ],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -51,20 +56,13 @@ class Migration(migrations.Migration):
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
                 ("gauge", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to="budget.gauge")),
             ],
+            options={
+                "constraints": [models.UniqueConstraint(fields=("gauge", "step", "priority"), name="budget_one_step")],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
-        ),
-        migrations.AddConstraint(
-            model_name="gauge",
-            constraint=models.UniqueConstraint(
-                fields=("connection", "generation", "call_class"), name="budget_one_gauge"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="callcount",
-            constraint=models.UniqueConstraint(fields=("gauge", "step", "priority"), name="budget_one_step"),
         ),
         EnableRowSecurity("budget_gauge"),
         EnableRowSecurity("budget_callcount"),

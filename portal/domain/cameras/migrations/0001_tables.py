@@ -16,7 +16,7 @@ class Migration(migrations.Migration):
     dependencies = [
         ("intents", "0001_tables"),
         ("tenants", "0001_tables"),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+        ("tenants", "__first__"),
     ]
 
     operations = [
@@ -73,6 +73,10 @@ class Migration(migrations.Migration):
                 ("looked_at", models.DateTimeField(null=True)),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
+            options={
+                "indexes": [models.Index(fields=["looked_at"], name="cameras_camera_looked_at")],
+                "constraints": [models.UniqueConstraint(fields=("tenant", "camera_id"), name="cameras_camera_once")],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -85,6 +89,9 @@ class Migration(migrations.Migration):
                 ("pictures_of_commands", models.BooleanField(default=False)),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
+            options={
+                "constraints": [models.UniqueConstraint(fields=("tenant",), name="cameras_settings_once")],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -103,6 +110,9 @@ class Migration(migrations.Migration):
                 ("read_at", models.DateTimeField(null=True)),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
+            options={
+                "constraints": [models.UniqueConstraint(fields=("tenant",), name="cameras_usage_once")],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -131,6 +141,14 @@ class Migration(migrations.Migration):
                 ("shown_at", models.DateTimeField(null=True)),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
+            options={
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="cameras_clip_due"
+                    )
+                ],
+                "constraints": [models.UniqueConstraint(fields=("tenant", "history_id"), name="cameras_clip_once")],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -153,6 +171,16 @@ class Migration(migrations.Migration):
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
+            options={
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="cameras_command_due"
+                    )
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("intent", "side"), name="cameras_command_picture_once")
+                ],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -176,6 +204,11 @@ class Migration(migrations.Migration):
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("camera", "at"), name="cameras_picture_once", nulls_distinct=False)
+                ],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -215,56 +248,13 @@ class Migration(migrations.Migration):
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
+            options={
+                "indexes": [models.Index(fields=["tenant", "ends_at"], name="cameras_viewing_ends")],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
-        ),
-        migrations.AddIndex(
-            model_name="camera",
-            index=models.Index(fields=["looked_at"], name="cameras_camera_looked_at"),
-        ),
-        migrations.AddConstraint(
-            model_name="camera",
-            constraint=models.UniqueConstraint(fields=("tenant", "camera_id"), name="cameras_camera_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="camerasettings",
-            constraint=models.UniqueConstraint(fields=("tenant",), name="cameras_settings_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="camerausage",
-            constraint=models.UniqueConstraint(fields=("tenant",), name="cameras_usage_once"),
-        ),
-        migrations.AddIndex(
-            model_name="clip",
-            index=models.Index(
-                condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="cameras_clip_due"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="clip",
-            constraint=models.UniqueConstraint(fields=("tenant", "history_id"), name="cameras_clip_once"),
-        ),
-        migrations.AddIndex(
-            model_name="commandpicture",
-            index=models.Index(
-                condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="cameras_command_due"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="commandpicture",
-            constraint=models.UniqueConstraint(fields=("intent", "side"), name="cameras_command_picture_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="picture",
-            constraint=models.UniqueConstraint(
-                fields=("camera", "at"), name="cameras_picture_once", nulls_distinct=False
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="viewing",
-            index=models.Index(fields=["tenant", "ends_at"], name="cameras_viewing_ends"),
         ),
         EnableRowSecurity("cameras_camera"),
         EnableRowSecurity("cameras_picture"),

@@ -14,7 +14,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ("tenants", "0001_tables"),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+        ("tenants", "__first__"),
     ]
 
     operations = [
@@ -128,6 +128,28 @@ class Migration(migrations.Migration):
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
+            options={
+                "indexes": [
+                    models.Index(condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="intents_due"),
+                    models.Index(
+                        condition=models.Q(("state", "sending")), fields=["claimed_at"], name="intents_claimed"
+                    ),
+                    models.Index(condition=models.Q(("state", "queued")), fields=["deadline"], name="intents_deadline"),
+                    models.Index(fields=["tenant", "target", "id"], name="intents_target"),
+                    models.Index(
+                        condition=models.Q(("state__in", ["queued", "sending", "accepted"])),
+                        fields=["tenant", "operation", "id"],
+                        name="intents_under_way",
+                    ),
+                    models.Index(fields=["tenant", "-id"], name="intents_newest"),
+                    models.Index(
+                        condition=models.Q(("state__in", ["queued", "sending", "accepted", "uncertain"])),
+                        fields=["tenant", "-id"],
+                        name="intents_open",
+                    ),
+                ],
+                "constraints": [models.UniqueConstraint(fields=("tenant", "nonce"), name="intents_one_per_nonce")],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -156,46 +178,6 @@ class Migration(migrations.Migration):
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
-        ),
-        migrations.AddIndex(
-            model_name="intent",
-            index=models.Index(condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="intents_due"),
-        ),
-        migrations.AddIndex(
-            model_name="intent",
-            index=models.Index(condition=models.Q(("state", "sending")), fields=["claimed_at"], name="intents_claimed"),
-        ),
-        migrations.AddIndex(
-            model_name="intent",
-            index=models.Index(condition=models.Q(("state", "queued")), fields=["deadline"], name="intents_deadline"),
-        ),
-        migrations.AddIndex(
-            model_name="intent",
-            index=models.Index(fields=["tenant", "target", "id"], name="intents_target"),
-        ),
-        migrations.AddIndex(
-            model_name="intent",
-            index=models.Index(
-                condition=models.Q(("state__in", ["queued", "sending", "accepted"])),
-                fields=["tenant", "operation", "id"],
-                name="intents_under_way",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="intent",
-            index=models.Index(fields=["tenant", "-id"], name="intents_newest"),
-        ),
-        migrations.AddIndex(
-            model_name="intent",
-            index=models.Index(
-                condition=models.Q(("state__in", ["queued", "sending", "accepted", "uncertain"])),
-                fields=["tenant", "-id"],
-                name="intents_open",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="intent",
-            constraint=models.UniqueConstraint(fields=("tenant", "nonce"), name="intents_one_per_nonce"),
         ),
         EnableRowSecurity("intents_intent"),
         EnableRowSecurity("intents_attachment"),

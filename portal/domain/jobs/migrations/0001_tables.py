@@ -17,7 +17,7 @@ class Migration(migrations.Migration):
         ("people", "0001_tables"),
         ("storage", "0001_tables"),
         ("tenants", "0001_tables"),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+        ("tenants", "__first__"),
     ]
 
     operations = [
@@ -116,6 +116,12 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["tenant", "-id"], name="jobs_newest"),
+                    models.Index(condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="jobs_due"),
+                ],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -144,6 +150,9 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [models.UniqueConstraint(fields=("job", "number"), name="jobs_one_exportpart")],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -194,6 +203,16 @@ class Migration(migrations.Migration):
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("job", "ordinal"), name="jobs_one_part"),
+                    models.UniqueConstraint(
+                        condition=models.Q(("state", "closed"), _negated=True),
+                        fields=("job",),
+                        name="jobs_one_part_at_a_time",
+                    ),
+                ],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -273,6 +292,21 @@ class Migration(migrations.Migration):
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["job", "state", "action", "line"], name="jobs_row_by_state"),
+                    models.Index(
+                        condition=models.Q(("part__isnull", False)),
+                        fields=["part", "position"],
+                        name="jobs_row_of_part",
+                    ),
+                    models.Index(
+                        condition=models.Q(("intent__isnull", False)), fields=["intent"], name="jobs_row_of_intent"
+                    ),
+                    models.Index(fields=["tenant", "member_id", "-id"], name="jobs_row_of_member"),
+                ],
+                "constraints": [models.UniqueConstraint(fields=("job", "line"), name="jobs_one_row_a_line")],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -307,64 +341,14 @@ class Migration(migrations.Migration):
                     models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant"),
                 ),
             ],
+            options={
+                "indexes": [models.Index(fields=["tenant", "member", "ends_at"], name="jobs_suspension_of")],
+                "constraints": [models.UniqueConstraint(fields=("member", "ends_at"), name="jobs_suspension_once")],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
-        ),
-        migrations.AddIndex(
-            model_name="job",
-            index=models.Index(fields=["tenant", "-id"], name="jobs_newest"),
-        ),
-        migrations.AddIndex(
-            model_name="job",
-            index=models.Index(condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="jobs_due"),
-        ),
-        migrations.AddConstraint(
-            model_name="exportpart",
-            constraint=models.UniqueConstraint(fields=("job", "number"), name="jobs_one_exportpart"),
-        ),
-        migrations.AddConstraint(
-            model_name="part",
-            constraint=models.UniqueConstraint(fields=("job", "ordinal"), name="jobs_one_part"),
-        ),
-        migrations.AddConstraint(
-            model_name="part",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("state", "closed"), _negated=True), fields=("job",), name="jobs_one_part_at_a_time"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="row",
-            index=models.Index(fields=["job", "state", "action", "line"], name="jobs_row_by_state"),
-        ),
-        migrations.AddIndex(
-            model_name="row",
-            index=models.Index(
-                condition=models.Q(("part__isnull", False)), fields=["part", "position"], name="jobs_row_of_part"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="row",
-            index=models.Index(
-                condition=models.Q(("intent__isnull", False)), fields=["intent"], name="jobs_row_of_intent"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="row",
-            index=models.Index(fields=["tenant", "member_id", "-id"], name="jobs_row_of_member"),
-        ),
-        migrations.AddConstraint(
-            model_name="row",
-            constraint=models.UniqueConstraint(fields=("job", "line"), name="jobs_one_row_a_line"),
-        ),
-        migrations.AddIndex(
-            model_name="suspension",
-            index=models.Index(fields=["tenant", "member", "ends_at"], name="jobs_suspension_of"),
-        ),
-        migrations.AddConstraint(
-            model_name="suspension",
-            constraint=models.UniqueConstraint(fields=("member", "ends_at"), name="jobs_suspension_once"),
         ),
         EnableRowSecurity("jobs_job"),
         EnableRowSecurity("jobs_part"),

@@ -14,7 +14,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ("tenants", "0001_tables"),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+        ("tenants", "__first__"),
     ]
 
     operations = [
@@ -44,6 +44,11 @@ class Migration(migrations.Migration):
                 ("language", models.CharField(max_length=5)),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("tenant", "name"), name="notifications_one_address_a_name")
+                ],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -96,6 +101,32 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("due_at__isnull", False)),
+                        fields=["due_at"],
+                        name="notifications_message_due",
+                    ),
+                    models.Index(
+                        condition=models.Q(("state__in", ["failed", "uncertain"])),
+                        fields=["ended_at"],
+                        name="notifications_not_sent",
+                    ),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("tenant", "kind", "subject", "user"), name="notifications_each_person_once"
+                    ),
+                    models.UniqueConstraint(
+                        fields=("tenant", "kind", "subject", "address"), name="notifications_each_address_once"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("user", None), ("address", None), _connector="XOR"),
+                        name="notifications_has_one_recipient",
+                    ),
+                ],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -151,43 +182,6 @@ class Migration(migrations.Migration):
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
-        ),
-        migrations.AddConstraint(
-            model_name="webaddress",
-            constraint=models.UniqueConstraint(fields=("tenant", "name"), name="notifications_one_address_a_name"),
-        ),
-        migrations.AddIndex(
-            model_name="outgoingmessage",
-            index=models.Index(
-                condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="notifications_message_due"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="outgoingmessage",
-            index=models.Index(
-                condition=models.Q(("state__in", ["failed", "uncertain"])),
-                fields=["ended_at"],
-                name="notifications_not_sent",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="outgoingmessage",
-            constraint=models.UniqueConstraint(
-                fields=("tenant", "kind", "subject", "user"), name="notifications_each_person_once"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="outgoingmessage",
-            constraint=models.UniqueConstraint(
-                fields=("tenant", "kind", "subject", "address"), name="notifications_each_address_once"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="outgoingmessage",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("user", None), ("address", None), _connector="XOR"),
-                name="notifications_has_one_recipient",
-            ),
         ),
         EnableRowSecurity("notifications_notificationsettings"),
         EnableRowSecurity("notifications_alertrecipients"),

@@ -53,6 +53,67 @@ class Migration(migrations.Migration):
                     models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant"),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["tenant", "name_key", "id"], name="people_member_by_name"),
+                    models.Index(fields=["tenant", "code_key", "id"], name="people_member_by_code"),
+                    models.Index(fields=["tenant", "group_key", "id"], name="people_member_by_group"),
+                    models.Index(fields=["tenant", "use_end_key", "id"], name="people_member_by_end"),
+                    models.Index(
+                        condition=models.Q(("has_card", True)),
+                        fields=["tenant", "card_fingerprint"],
+                        name="people_member_card",
+                    ),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True)),
+                        fields=["tenant", "membergroup_id", "name_key", "id"],
+                        name="people_member_of_group",
+                    ),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True), ("has_qr", True)),
+                        fields=["tenant", "name_key", "id"],
+                        name="people_member_with_qr",
+                    ),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True), ("has_face", True)),
+                        fields=["tenant", "name_key", "id"],
+                        name="people_member_with_face",
+                    ),
+                    models.Index(
+                        condition=models.Q(
+                            ("gone_at__isnull", True), ("has_card", False), ("has_face", False), ("has_qr", False)
+                        ),
+                        fields=["tenant", "name_key", "id"],
+                        name="people_member_with_none",
+                    ),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True), ("last_seen_at__isnull", True)),
+                        fields=["tenant", "name_key", "id"],
+                        name="people_member_never_seen",
+                    ),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", True), ("shares_card", True)),
+                        fields=["tenant", "name_key", "id"],
+                        name="people_member_shares_card",
+                    ),
+                    models.Index(
+                        condition=models.Q(("use_date_start__isnull", False)),
+                        fields=["tenant", "use_date_start"],
+                        name="people_member_start",
+                    ),
+                    models.Index(
+                        condition=models.Q(("gone_at__isnull", False)),
+                        fields=["tenant", "name_key", "id"],
+                        name="people_member_gone",
+                    ),
+                    models.Index(
+                        models.F("tenant"),
+                        models.OrderBy(models.F("rights_read_at"), nulls_first=True),
+                        name="people_member_rights",
+                    ),
+                ],
+                "constraints": [models.UniqueConstraint(fields=("tenant", "member_id"), name="people_member_once")],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -72,6 +133,9 @@ class Migration(migrations.Migration):
                     models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant"),
                 ),
             ],
+            options={
+                "indexes": [models.Index(fields=["tenant", "member_id", "-read_at"], name="people_rights_change_of")],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -153,116 +217,13 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-        ),
-        migrations.AddIndex(
-            model_name="member",
-            index=models.Index(fields=["tenant", "name_key", "id"], name="people_member_by_name"),
-        ),
-        migrations.AddIndex(
-            model_name="member",
-            index=models.Index(fields=["tenant", "code_key", "id"], name="people_member_by_code"),
-        ),
-        migrations.AddIndex(
-            model_name="member",
-            index=models.Index(fields=["tenant", "group_key", "id"], name="people_member_by_group"),
-        ),
-        migrations.AddIndex(
-            model_name="member",
-            index=models.Index(fields=["tenant", "use_end_key", "id"], name="people_member_by_end"),
-        ),
-        migrations.AddIndex(
-            model_name="member",
-            index=models.Index(
-                condition=models.Q(("has_card", True)), fields=["tenant", "card_fingerprint"], name="people_member_card"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="member",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True)),
-                fields=["tenant", "membergroup_id", "name_key", "id"],
-                name="people_member_of_group",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="member",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True), ("has_qr", True)),
-                fields=["tenant", "name_key", "id"],
-                name="people_member_with_qr",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="member",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True), ("has_face", True)),
-                fields=["tenant", "name_key", "id"],
-                name="people_member_with_face",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="member",
-            index=models.Index(
-                condition=models.Q(
-                    ("gone_at__isnull", True), ("has_card", False), ("has_face", False), ("has_qr", False)
-                ),
-                fields=["tenant", "name_key", "id"],
-                name="people_member_with_none",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="member",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True), ("last_seen_at__isnull", True)),
-                fields=["tenant", "name_key", "id"],
-                name="people_member_never_seen",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="member",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", True), ("shares_card", True)),
-                fields=["tenant", "name_key", "id"],
-                name="people_member_shares_card",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="member",
-            index=models.Index(
-                condition=models.Q(("use_date_start__isnull", False)),
-                fields=["tenant", "use_date_start"],
-                name="people_member_start",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="member",
-            index=models.Index(
-                condition=models.Q(("gone_at__isnull", False)),
-                fields=["tenant", "name_key", "id"],
-                name="people_member_gone",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="member",
-            index=models.Index(
-                models.F("tenant"),
-                models.OrderBy(models.F("rights_read_at"), nulls_first=True),
-                name="people_member_rights",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="member",
-            constraint=models.UniqueConstraint(fields=("tenant", "member_id"), name="people_member_once"),
-        ),
-        migrations.AddIndex(
-            model_name="rightschange",
-            index=models.Index(fields=["tenant", "member_id", "-read_at"], name="people_rights_change_of"),
-        ),
-        migrations.AddIndex(
-            model_name="membersearch",
-            index=django.contrib.postgres.indexes.GinIndex(
-                fields=["pieces"], gin_pending_list_limit=4096, name="people_membersearch_pieces"
-            ),
+            options={
+                "indexes": [
+                    django.contrib.postgres.indexes.GinIndex(
+                        fields=["pieces"], gin_pending_list_limit=4096, name="people_membersearch_pieces"
+                    )
+                ],
+            },
         ),
         EnableRowSecurity("people_member"),
         EnableRowSecurity("people_rightschange"),

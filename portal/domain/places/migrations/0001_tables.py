@@ -60,6 +60,9 @@ class Migration(migrations.Migration):
                 ("look_at", models.DateTimeField(null=True)),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
+            options={
+                "constraints": [models.UniqueConstraint(fields=("tenant", "key_device_id"), name="places_keybox_once")],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -153,6 +156,17 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("state", "out")), fields=["tenant", "since"], name="places_key_out"
+                    ),
+                    models.Index(condition=models.Q(("wrong", True)), fields=["tenant"], name="places_key_wrong"),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("tenant", "key_box", "unit_no"), name="places_key_once")
+                ],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -227,6 +241,18 @@ class Migration(migrations.Migration):
                 ("urgent", models.BooleanField(db_default=False, default=False)),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
+            options={
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("urgent", True), ("state", "passing"), _connector="OR"),
+                        fields=["look_at"],
+                        name="places_passcontroller_soon",
+                    )
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("tenant", "device_id"), name="places_passcontroller_once")
+                ],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -244,6 +270,9 @@ class Migration(migrations.Migration):
                 ("read_at", models.DateTimeField()),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
+            options={
+                "constraints": [models.UniqueConstraint(fields=("tenant",), name="places_tenantrecord_once")],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -298,38 +327,6 @@ class Migration(migrations.Migration):
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
-        ),
-        migrations.AddConstraint(
-            model_name="keybox",
-            constraint=models.UniqueConstraint(fields=("tenant", "key_device_id"), name="places_keybox_once"),
-        ),
-        migrations.AddIndex(
-            model_name="key",
-            index=models.Index(condition=models.Q(("state", "out")), fields=["tenant", "since"], name="places_key_out"),
-        ),
-        migrations.AddIndex(
-            model_name="key",
-            index=models.Index(condition=models.Q(("wrong", True)), fields=["tenant"], name="places_key_wrong"),
-        ),
-        migrations.AddConstraint(
-            model_name="key",
-            constraint=models.UniqueConstraint(fields=("tenant", "key_box", "unit_no"), name="places_key_once"),
-        ),
-        migrations.AddIndex(
-            model_name="passcontroller",
-            index=models.Index(
-                condition=models.Q(("urgent", True), ("state", "passing"), _connector="OR"),
-                fields=["look_at"],
-                name="places_passcontroller_soon",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="passcontroller",
-            constraint=models.UniqueConstraint(fields=("tenant", "device_id"), name="places_passcontroller_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="tenantrecord",
-            constraint=models.UniqueConstraint(fields=("tenant",), name="places_tenantrecord_once"),
         ),
         EnableRowSecurity("places_area"),
         EnableRowSecurity("places_tenantrecord"),

@@ -35,6 +35,16 @@ class Migration(migrations.Migration):
                 ("removed", models.IntegerField(default=0)),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
+            options={
+                "indexes": [models.Index(fields=["tenant", "kind", "-started_at"], name="sync_syncrun_latest")],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("state", "running")),
+                        fields=("tenant", "kind"),
+                        name="sync_syncrun_one_running",
+                    )
+                ],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -54,6 +64,12 @@ class Migration(migrations.Migration):
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
                 ("run", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to="sync.syncrun")),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("run", "number"), name="sync_stagedpage_once"),
+                    models.UniqueConstraint(fields=("run", "cursor"), name="sync_stagedpage_cursor"),
+                ],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -107,24 +123,6 @@ class Migration(migrations.Migration):
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
-        ),
-        migrations.AddIndex(
-            model_name="syncrun",
-            index=models.Index(fields=["tenant", "kind", "-started_at"], name="sync_syncrun_latest"),
-        ),
-        migrations.AddConstraint(
-            model_name="syncrun",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("state", "running")), fields=("tenant", "kind"), name="sync_syncrun_one_running"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="stagedpage",
-            constraint=models.UniqueConstraint(fields=("run", "number"), name="sync_stagedpage_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="stagedpage",
-            constraint=models.UniqueConstraint(fields=("run", "cursor"), name="sync_stagedpage_cursor"),
         ),
         EnableRowSecurity("sync_mirrorstate"),
         EnableRowSecurity("sync_syncrun"),

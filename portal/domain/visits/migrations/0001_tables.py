@@ -13,7 +13,7 @@ class Migration(migrations.Migration):
     dependencies = [
         ("intents", "0001_tables"),
         ("tenants", "0001_tables"),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+        ("tenants", "__first__"),
     ]
 
     operations = [
@@ -35,6 +35,21 @@ class Migration(migrations.Migration):
                 ("is_default", models.BooleanField(default=False)),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
+            options={
+                "indexes": [models.Index(fields=["tenant", "position", "id"], name="visits_preset_order")],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("is_default", True)), fields=("tenant",), name="visits_one_default_preset"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("minutes__isnull", True), ("until__isnull", True), _connector="XOR"),
+                        name="visits_preset_ends_one_way",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("grace_minutes__lte", 10080)), name="visits_preset_grace"
+                    ),
+                ],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -153,6 +168,39 @@ class Migration(migrations.Migration):
                 ),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["tenant", "use_date_end", "id"], name="visits_by_end"),
+                    models.Index(fields=["tenant", "use_date_start", "id"], name="visits_by_start"),
+                    models.Index(fields=["tenant", "name_key", "use_date_end"], name="visits_by_name"),
+                    models.Index(fields=["tenant", "host_member_id", "use_date_end"], name="visits_by_host"),
+                    models.Index(
+                        condition=models.Q(("party__isnull", False)), fields=["tenant", "party"], name="visits_by_party"
+                    ),
+                    models.Index(
+                        condition=models.Q(("arrived_at__isnull", False), ("left_at__isnull", True)),
+                        fields=["tenant", "arrived_at"],
+                        name="visits_here_now",
+                    ),
+                    models.Index(
+                        condition=models.Q(("cut_due_at__isnull", False)), fields=["cut_due_at"], name="visits_cut_due"
+                    ),
+                    models.Index(
+                        condition=models.Q(("ended_confirmed_at__isnull", True), ("must_end_at__isnull", False)),
+                        fields=["tenant", "must_end_at"],
+                        name="visits_unconfirmed_cuts",
+                    ),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("tenant", "guest_id"), name="visits_one_visit_per_guest"),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("stage", "issued"), _negated=True), ("guest_id__isnull", False), _connector="OR"
+                        ),
+                        name="visits_issued_is_named",
+                    ),
+                ],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -182,6 +230,10 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "indexes": [models.Index(fields=["visit", "-id"], name="visits_links_of_visit")],
+                "constraints": [models.UniqueConstraint(fields=("digest",), name="visits_one_link_per_secret")],
+            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
@@ -238,94 +290,6 @@ class Migration(migrations.Migration):
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
-        ),
-        migrations.AddIndex(
-            model_name="preset",
-            index=models.Index(fields=["tenant", "position", "id"], name="visits_preset_order"),
-        ),
-        migrations.AddConstraint(
-            model_name="preset",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("is_default", True)), fields=("tenant",), name="visits_one_default_preset"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="preset",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("minutes__isnull", True), ("until__isnull", True), _connector="XOR"),
-                name="visits_preset_ends_one_way",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="preset",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("grace_minutes__lte", 10080)), name="visits_preset_grace"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="visit",
-            index=models.Index(fields=["tenant", "use_date_end", "id"], name="visits_by_end"),
-        ),
-        migrations.AddIndex(
-            model_name="visit",
-            index=models.Index(fields=["tenant", "use_date_start", "id"], name="visits_by_start"),
-        ),
-        migrations.AddIndex(
-            model_name="visit",
-            index=models.Index(fields=["tenant", "name_key", "use_date_end"], name="visits_by_name"),
-        ),
-        migrations.AddIndex(
-            model_name="visit",
-            index=models.Index(fields=["tenant", "host_member_id", "use_date_end"], name="visits_by_host"),
-        ),
-        migrations.AddIndex(
-            model_name="visit",
-            index=models.Index(
-                condition=models.Q(("party__isnull", False)), fields=["tenant", "party"], name="visits_by_party"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="visit",
-            index=models.Index(
-                condition=models.Q(("arrived_at__isnull", False), ("left_at__isnull", True)),
-                fields=["tenant", "arrived_at"],
-                name="visits_here_now",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="visit",
-            index=models.Index(
-                condition=models.Q(("cut_due_at__isnull", False)), fields=["cut_due_at"], name="visits_cut_due"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="visit",
-            index=models.Index(
-                condition=models.Q(("ended_confirmed_at__isnull", True), ("must_end_at__isnull", False)),
-                fields=["tenant", "must_end_at"],
-                name="visits_unconfirmed_cuts",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="visit",
-            constraint=models.UniqueConstraint(fields=("tenant", "guest_id"), name="visits_one_visit_per_guest"),
-        ),
-        migrations.AddConstraint(
-            model_name="visit",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("stage", "issued"), _negated=True), ("guest_id__isnull", False), _connector="OR"
-                ),
-                name="visits_issued_is_named",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="codelink",
-            index=models.Index(fields=["visit", "-id"], name="visits_links_of_visit"),
-        ),
-        migrations.AddConstraint(
-            model_name="codelink",
-            constraint=models.UniqueConstraint(fields=("digest",), name="visits_one_link_per_secret"),
         ),
         EnableRowSecurity("visits_preset"),
         EnableRowSecurity("visits_desksettings"),
