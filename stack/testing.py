@@ -19,13 +19,14 @@ def find_browser() -> str | None:
 
 
 #: Tests of `make test`, `make journeys` and `make promises`, and their number of processes. The first two have two more
-#: than cores, since tests wait for processes, browsers and PostgreSQL a third of their time. tests/conftest.py decides
-#: which test is of which kind, and distributes them.
+#: than cores, since tests wait for processes, browsers and PostgreSQL a third of their time. The third process of the
+#: promises walks over pages while attacks wait. tests/conftest.py decides which test is of which kind, and distributes
+#: them.
 _PROCESSES = str(min(os.cpu_count() or 1, 3) + 2)
 KINDS = {
     "test": ["-m", "not soak and not attack and not journey", "-n", _PROCESSES],
     "journeys": ["-m", "journey and not attack and not soak", "-n", _PROCESSES],
-    "promises": ["-m", "attack and not soak", "-n", "2", "--houses", "2"],
+    "promises": ["-m", "attack and not soak", "-n", "3", "--houses", "2"],
 }
 
 

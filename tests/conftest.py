@@ -35,6 +35,9 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "project"))
 #: Attacks on a running site of real processes, which `make promises` runs. Those marked `quick` are part of `make
 #: journeys`.
 ATTACKS = "tests/promises/"
+#: Tests that read most pages or addresses of the site, some of them many times, also run by `make promises`. They need
+#: no running site.
+WALKS = "tests/walks/"
 #: Other tests of `make journeys`: those with one of these fixtures (the running site, a browser), and those that start
 #: the launcher's and services' programs.
 JOURNEYS = frozenset({"_house", "open_tab"})
@@ -52,7 +55,7 @@ CONTRARY = (
 )
 _watched = [float("-inf")]
 
-pytest_plugins = ["tests.support.fixtures"]
+pytest_plugins = ["tests.support.fixtures", "tests.support.customers"]
 
 gc.disable()  # until all tests are loaded
 
@@ -139,7 +142,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Spread tests over processes by file; long files by test.
 
     One process does the tests that need a running site and then ends, so that it does not slow the others down. With
-    more `--houses` each process has its own site. Tests of the contrary service also stay together, in any process.
+    more `--houses`, so many processes have their own site, and any further process only walks. Tests of the contrary
+    service also stay together, in any process.
     """
     from xdist.scheduler import LoadScopeScheduling
 
@@ -153,6 +157,17 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
                 return "contrary"
             path = nodeid.partition("::")[0]
             return SOURCES if path.startswith(SOURCES) else path  # one process parses all modules once
+
+        def _assign_work_unit(self, node: Any) -> None:
+            if houses > 1:
+                queue = sorted(self.workqueue, key=lambda scope: scope.startswith(WALKS))
+                if self.nodes.index(node) >= houses:
+                    queue = [scope for scope in queue if scope.startswith(WALKS)]
+                if not queue:
+                    node.shutdown()
+                    return
+                self.workqueue.move_to_end(queue[0], last=False)
+            super()._assign_work_unit(node)
 
         def _reschedule(self, node: Any) -> None:
             if _HOUSE not in self.assigned_work[node] or len(self.nodes) == 1:
@@ -185,7 +200,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
             item.add_marker(pytest.mark.browser)
             if not os.environ.get("CHROMIUM"):
                 item.add_marker(pytest.mark.skip(reason="no Chromium was found"))
-        if item.nodeid.startswith(ATTACKS) and not item.get_closest_marker("quick"):
+        if item.nodeid.startswith((ATTACKS, WALKS)) and not item.get_closest_marker("quick"):
             item.add_marker(pytest.mark.attack)
         elif JOURNEYS & {*getattr(item, "fixturenames", ())} or item.nodeid.startswith(PROGRAMS):
             item.add_marker(pytest.mark.journey)

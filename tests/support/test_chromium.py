@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
+from tests.support.odd_service import serving
 from tests.support.waiting import until
-from tests.sync.service import serving
 
 
 def test_a_page_is_closed_when_its_requests_are_answered(open_tab):

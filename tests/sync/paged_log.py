@@ -9,7 +9,7 @@ from accessapi.limits import JST
 from portal.domain.events import MirrorKind
 from portal.domain.history.models import History
 from tenants.scope import tenant_scope
-from tests.sync.conftest import Customer
+from tests.support.customers import Customer
 
 
 def text(moment: datetime) -> str:

@@ -13,9 +13,9 @@ from portal.domain.history import coverage, gaps, reading
 from portal.domain.sync import schedule
 from portal.domain.sync.models import MirrorState
 from tenants.scope import tenant_scope
-from tests.sync.conftest import Customer
+from tests.support.customers import Customer
+from tests.support.odd_service import Service
 from tests.sync.paged_log import Log, again, an_hour_of, known
-from tests.sync.service import Service
 
 
 def test_a_backlog_that_nobody_waits_for_leaves_half_of_the_hour_and_says_that_it_waits(

@@ -15,7 +15,7 @@ from portal.domain.history.records import insert_records
 from portal.domain.history.search import RecordFilter
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
-from tests.sync.conftest import MakeCustomer
+from tests.support.customers import MakeCustomer
 from tests.sync.test_months import record
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -18,8 +18,8 @@ from portal.domain.people.models import Guest
 from portal.domain.sync import failure_reasons, freshness, local_writes, long_lists, single_reads, swapping
 from portal.domain.sync.models import MirrorState
 from tenants.scope import tenant_scope
-from tests.sync.conftest import Customer, MakeCustomer
-from tests.sync.service import Service, serving
+from tests.support.customers import Customer, MakeCustomer
+from tests.support.odd_service import Service, serving
 
 # A date that is always in the future, and is over when the service's clock moves by sixty days.
 DAY = (timezone.now() + timedelta(days=30)).date()

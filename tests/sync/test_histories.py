@@ -16,9 +16,9 @@ from portal.domain.people.models import Member
 from portal.domain.sync import local_writes
 from portal.domain.sync.models import MirrorState
 from tenants.scope import tenant_scope
-from tests.sync.conftest import Customer, MakeCustomer
+from tests.support.customers import Customer, MakeCustomer
+from tests.support.odd_service import Service
 from tests.sync.paged_log import Log, again, known, text
-from tests.sync.service import Service
 
 
 def test_what_happens_at_a_door_is_read_once_with_who_and_where_and_not_what_was_shown(customer: MakeCustomer) -> None:

@@ -14,7 +14,7 @@ from portal.domain.people.models import Member
 from portal.domain.sync.models import MirrorState
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
-from tests.sync.conftest import MakeCustomer
+from tests.support.customers import MakeCustomer
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

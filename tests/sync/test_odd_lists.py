@@ -13,10 +13,10 @@ from portal.domain.people.models import Group, Guest, Member
 from portal.domain.places.models import Area, KeyBox, PassController
 from portal.domain.sync import failure_reasons, schedule
 from tenants.scope import tenant_scope
+from tests.support.customers import Customer, MakeCustomer
+from tests.support.odd_service import serving
 from tests.support.places import signed_in, staff_of
-from tests.sync.conftest import Customer, MakeCustomer
 from tests.sync.paged_log import text
-from tests.sync.service import serving
 
 pytestmark = pytest.mark.share
 # For each list: key, identifier and name of a row, whether it has pages, its kind and the model that stores it.

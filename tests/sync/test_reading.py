@@ -21,9 +21,9 @@ from portal.domain.sync import freshness, local_writes, single_reads
 from portal.domain.sync.models import MirrorState, SharedReading
 from tenants.scope import tenant_scope
 from tests.support.call_budgets import an_hour_of
+from tests.support.customers import Customer, MakeCustomer
+from tests.support.odd_service import serving
 from tests.support.waiting import until
-from tests.sync.conftest import Customer, MakeCustomer
-from tests.sync.service import serving
 
 
 def read(here: Customer, member_id: str) -> Any:

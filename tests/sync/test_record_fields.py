@@ -4,9 +4,9 @@ from typing import Any
 
 from portal.domain.history.models import History
 from tenants.scope import tenant_scope
-from tests.sync.conftest import Customer, MakeCustomer
+from tests.support.customers import Customer, MakeCustomer
+from tests.support.odd_service import Service
 from tests.sync.paged_log import Log, again, known
-from tests.sync.service import Service
 
 
 def test_a_record_at_a_door_with_a_camera_names_it(customer: MakeCustomer) -> None:

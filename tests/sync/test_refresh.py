@@ -14,7 +14,7 @@ from tenants import roles
 from tenants.access import Access
 from tenants.models import Staff, User
 from tenants.scope import tenant_scope
-from tests.sync.conftest import Customer, MakeCustomer
+from tests.support.customers import Customer, MakeCustomer
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from portal.domain.sync.models import MirrorState
 from tenants.connections.oauth_grant import connected
 from tenants.models import Connection, ServiceEnvironment, Tenant
 from tenants.scope import across_tenants, tenant_scope
-from tests.sync.conftest import Customer, MakeCustomer
+from tests.support.customers import Customer, MakeCustomer
 
 
 @pytest.fixture

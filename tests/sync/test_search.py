@@ -11,7 +11,7 @@ from portal.domain.people import queries
 from portal.domain.people.models import Member, MemberSearch
 from portal.domain.sync import local_writes
 from tenants.scope import tenant_scope
-from tests.sync.conftest import Customer, MakeCustomer
+from tests.support.customers import Customer, MakeCustomer
 
 PEOPLE = {
     "m1": {"member_name": "山田 太郎", "member_code": "E000123"},

@@ -13,7 +13,7 @@ from portal.domain.sync import local_writes, long_lists, swapping
 from portal.domain.sync.models import SyncRun
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
-from tests.sync.conftest import MakeCustomer
+from tests.support.customers import MakeCustomer
 
 
 def listed(number: int, **more: Any) -> dict[str, Any]:

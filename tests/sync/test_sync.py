@@ -16,8 +16,8 @@ from portal.domain.places.models import Area, KeyBox, PassController
 from portal.domain.sync import local_writes, long_lists
 from portal.domain.sync.models import MirrorState, StagedPage, SyncRun
 from tenants.scope import tenant_scope
-from tests.sync.conftest import Customer, MakeCustomer
-from tests.sync.service import Service, serving
+from tests.support.customers import Customer, MakeCustomer
+from tests.support.odd_service import Service, serving
 
 
 def listed(number: int, **more: Any) -> dict[str, Any]:

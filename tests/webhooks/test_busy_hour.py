@@ -18,7 +18,7 @@ from portal.domain.sync.models import MirrorState
 from tenants.scope import tenant_scope
 from tests.support.call_budgets import spend
 from tests.support.clocks import moved_clock
-from tests.support.effort import SOAK
+from tests.support.effort import SOAK, one_in
 from tests.support.hooks import notification
 from tests.webhooks.test_hints import look, state, work
 
@@ -73,8 +73,9 @@ def behind(place, made):
 
 
 @pytest.mark.share
-@pytest.mark.parametrize("used", [LISTS, LISTS // 2], ids=["no call left for lists", "half of their calls left"])
-@pytest.mark.parametrize("is_told", [True, False], ids=["with notifications", "without"])
+@pytest.mark.parametrize(
+    ("is_told", "used"), one_in(2, [(True, LISTS // 2), (True, LISTS), (False, LISTS), (False, LISTS // 2)])
+)
 def test_the_log_is_read_first_and_never_stands_still(house, hook, post, process, clock, is_told, used):
     with tenant_scope(house.tenant):
         spend(house.connection, Priority.SYNC, used, over=60)

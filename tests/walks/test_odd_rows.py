@@ -15,11 +15,11 @@ from portal.domain.places.models import Area, KeyBox, PassController
 from portal.domain.sync import failure_reasons, schedule
 from portal.domain.sync.models import SharedReading
 from tenants.scope import tenant_scope
+from tests.support.customers import Customer, MakeCustomer
 from tests.support.effort import SOAK
 from tests.support.extremes import BODIES, SOME
+from tests.support.odd_service import Service, serving
 from tests.support.places import signed_in, staff_of
-from tests.sync.conftest import Customer, MakeCustomer
-from tests.sync.service import Service, serving
 
 pytestmark = pytest.mark.share
 NOW = timezone.now().isoformat(timespec="seconds")

@@ -12,10 +12,10 @@ from django.db import transaction
 from django.test import Client
 
 from tenants.interrupted_requests import TECHNICAL_FIELDS
-from tests.guards.test_forms_sent_twice import forms_of_each_kind, written
 from tests.support.filled_tenants import furnish, pages_of
 from tests.support.forms import PageForm, forms_of
 from tests.support.places import Place
+from tests.walks.test_forms_sent_twice import forms_of_each_kind, written
 
 pytestmark = [pytest.mark.django_db, pytest.mark.share]
 #: Pages whose forms have text fields.

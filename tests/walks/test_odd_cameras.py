@@ -14,12 +14,12 @@ from portal.domain.cameras import refreshing
 from portal.domain.cameras.models import Camera, CameraUsage, Clip, Viewing
 from portal.domain.sync.models import SharedReading
 from tenants.scope import tenant_scope
+from tests.support.customers import Customer, MakeCustomer
 from tests.support.effort import SOAK
 from tests.support.extremes import BODIES, SOME
 from tests.support.log import happened, record
+from tests.support.odd_service import Service, serving
 from tests.support.places import signed_in, staff_of
-from tests.sync.conftest import Customer, MakeCustomer
-from tests.sync.service import Service, serving
 
 pytestmark = pytest.mark.share
 # For each operation: correct fields of its answer.
