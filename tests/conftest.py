@@ -38,10 +38,10 @@ ATTACKS = "tests/promises/"
 #: Tests that read most pages or addresses of the site, some of them many times, also run by `make promises`. They need
 #: no running site.
 WALKS = "tests/walks/"
-#: Other tests of `make journeys`: those with one of these fixtures (the running site, a browser), and those that start
-#: the launcher's and services' programs.
+#: Other tests of `make journeys`: those with one of these fixtures (the running site, a browser), and those of the
+#: launcher, the sandbox and other services.
 JOURNEYS = frozenset({"_house", "open_tab"})
-PROGRAMS = ("tests/contract/", "tests/stack/")
+PROGRAMS = ("tests/contract/", "tests/sandbox/", "tests/stack/")
 #: Folders whose tests share one running site; they begin first.
 LONG = ("tests/journey/", ATTACKS)
 #: Tests that examine the project's own modules.

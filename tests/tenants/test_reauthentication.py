@@ -67,10 +67,11 @@ def is_asked(answer):
 def asked(furnished, seconds, wanted, method):
     """Return those of these addresses that ask a session of this age for a proof."""
     data = {"reason": "x", "minutes": "30", "email": "x@example.test", "role": "owner"}
+    platform, owner = aged(furnished.supporter, seconds), aged(furnished.owner_a, seconds)
     found = set()
     for name in sorted(wanted):
-        person = furnished.supporter if name.startswith("platform:") else furnished.owner_a
-        answer = getattr(aged(person, seconds), method)(path_of(name), data)
+        browser = platform if name.startswith("platform:") else owner
+        answer = getattr(browser, method)(path_of(name), data)
         found |= {name} if is_asked(answer) else set()
     return found
 

@@ -25,8 +25,8 @@ from tests.webhooks.test_hints import look, state, work
 GENERAL, LOG = 720, 23
 #: API calls for lists and rights, and those that jobs have used.
 LISTS, JOBS = 180, 115
-# Three minutes run in some seconds, and are longer than the log may be behind.
-STEP, MINUTES = 3, 40 if SOAK else 3
+# Two minutes run in some seconds, and are longer than the log may be behind.
+STEP, MINUTES = 3, 40 if SOAK else 2
 #: The allowed delay of the log: a notified record waits up to 20 s, others wait for the next regular reading.
 SOON = {True: timedelta(seconds=40), False: timedelta(seconds=READ_INTERVALS[MirrorKind.HISTORIES] * 1.1 + 2 * STEP)}
 
