@@ -24,7 +24,7 @@ manage: $(STAMP)
 test: $(STAMP)
 	@$(STACK) test --kind test -- $(ARGS)
 
-# The site as real processes and in a browser, the launcher and the sandbox.
+# The site as real processes and in a browser, the launcher, and the connection with the service.
 journeys: $(STAMP)
 	@$(STACK) test --kind journeys -- $(ARGS)
 

@@ -39,9 +39,9 @@ ATTACKS = "tests/promises/"
 #: no running site.
 WALKS = "tests/walks/"
 #: Other tests of `make journeys`: those with one of these fixtures (the running site, a browser), and those of the
-#: launcher, the sandbox and other services.
+#: launcher and of the service: the client, the sandbox, what is loaded and what it notifies.
 JOURNEYS = frozenset({"_house", "open_tab"})
-PROGRAMS = ("tests/contract/", "tests/sandbox/", "tests/stack/")
+CONNECTION = ("accessapi", "contract", "sandbox", "stack", "sync", "webhooks")
 #: Folders whose tests share one running site; they begin first.
 LONG = ("tests/journey/", ATTACKS)
 #: Tests that examine the project's own modules.
@@ -202,7 +202,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
                 item.add_marker(pytest.mark.skip(reason="no Chromium was found"))
         if item.nodeid.startswith((ATTACKS, WALKS)) and not item.get_closest_marker("quick"):
             item.add_marker(pytest.mark.attack)
-        elif JOURNEYS & {*getattr(item, "fixturenames", ())} or item.nodeid.startswith(PROGRAMS):
+        elif JOURNEYS & {*getattr(item, "fixturenames", ())} or item.nodeid.split("/")[1] in CONNECTION:
             item.add_marker(pytest.mark.journey)
     yield
     # The longest tests begin first, so that no process is left with one at the end.
