@@ -28,7 +28,7 @@ test: $(STAMP)
 journeys: $(STAMP)
 	@$(STACK) test --kind journeys -- $(ARGS)
 
-# The attacks that kill and stop real processes, on two sets of them.
+# The attacks that kill and stop real processes, on two sets of them, and the walks over all pages and addresses.
 promises: $(STAMP)
 	@$(STACK) test --kind promises -- $(ARGS)
 

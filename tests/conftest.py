@@ -39,9 +39,9 @@ ATTACKS = "tests/promises/"
 #: no running site.
 WALKS = "tests/walks/"
 #: Other tests of `make journeys`: those with one of these fixtures (the running site, a browser), and those of the
-#: launcher and of the service: the client, the sandbox, what is loaded and what it notifies.
+#: launcher and of the service: the sandbox, what is loaded and what it notifies.
 JOURNEYS = frozenset({"_house", "open_tab"})
-CONNECTION = ("accessapi", "contract", "sandbox", "stack", "sync", "webhooks")
+CONNECTION = ("contract", "sandbox", "stack", "sync", "webhooks")
 #: Folders whose tests share one running site; they begin first.
 LONG = ("tests/journey/", ATTACKS)
 #: Tests that examine the project's own modules.
