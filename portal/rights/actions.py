@@ -307,4 +307,4 @@ def template_words(values: Mapping[str, Any]) -> dict[str, str]:
     """Return a template of the audit log in the reader's words."""
     if "schedule" in values:
         return {"when": words.pass_text(values["schedule"])}
-    return {"when": words.summary_text(values.get("devices_pass"), values.get("keys_pass"))}
+    return {"when": words.summary_text(values, words.load_place_names())}

@@ -127,11 +127,10 @@ def prepare_job(*, source: Member, targets: Sequence[Member], body: Mapping[str,
 
 
 def _changes(row: Row) -> list[tuple[str, str, str]]:
-    content = row.content or {}
+    content, named = row.content or {}, replacing.place_names(row.job)
     old, body = content.get("old", {}), content.get("body", {})
     if not any(value is not None for value in old.values()):
-        return [(_("Rights"), _("not loaded yet"), words.summary_text(body.get("devices_pass"), body.get("keys_pass")))]
-    named = words.load_place_names()
+        return [(_("Rights"), _("not loaded yet"), words.summary_text(body, named))]
     return [(each.place, each.before, each.after) for each in words.differences(old, {**old, **body}, named)]
 
 

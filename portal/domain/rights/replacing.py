@@ -62,7 +62,7 @@ def _decide(row: Row, member: Member | None) -> RowDecision:
 
 def describe_changes(row: Row) -> list[FieldChange]:
     """Return old and new rights in words; "not loaded yet" for unknown ones."""
-    content, known = row.content, _places(row.job)
+    content, known = row.content, place_names(row.job)
     changes = []
     for name, value in content["body"].items():
         had = content["old"].get(name)
@@ -76,7 +76,7 @@ def _rights_text(name: str, rights: Any, known: words.PlaceNames) -> str:
     return "; ".join(words.group_by_time(lines))
 
 
-def _places(job: Job) -> words.PlaceNames:
+def place_names(job: Job) -> words.PlaceNames:
     """Return the names of areas and keys, loaded once for all rows of a page."""
     found: words.PlaceNames | None = job.__dict__.get("_places")
     if found is None:

@@ -152,10 +152,9 @@ def summary_lines(rights: Mapping[str, Any], places: PlaceNames) -> list[str]:
     return [capitalise(text) for text in group_by_time(rights_lines(rights, places))]
 
 
-def summary_text(devices_pass: Any, keys_pass: Any, places: PlaceNames | None = None) -> str:
+def summary_text(rights: Mapping[str, Any], places: PlaceNames) -> str:
     """Return all rights as one paragraph."""
-    rights = {"devices_pass": devices_pass, "keys_pass": keys_pass}
-    return " ".join(_("%(text)s.") % {"text": text} for text in summary_lines(rights, places or PlaceNames()))
+    return " ".join(_("%(text)s.") % {"text": text} for text in summary_lines(rights, places))
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any], places: PlaceNames) -> list[RightsDifference]:
