@@ -15,11 +15,11 @@ STACK := $(BIN)/python -m stack
 
 # The recipes run one program each, which make starts without a shell between: it notices when make ends.
 demo: $(STAMP)
-	@$(STACK) demo --port $(PORT) --sandbox-port $(SANDBOX_PORT) --reset=$(RESET)
+	@$(BIN)/python -m demo run --port $(PORT) --sandbox-port $(SANDBOX_PORT) --reset=$(RESET)
 
 # The site's commands on the database of the demo that runs: make manage ARGS="add_staff kato@example.com --role guard ..."
 manage: $(STAMP)
-	@$(STACK) manage -- $(ARGS)
+	@$(BIN)/python -m demo manage -- $(ARGS)
 
 test: $(STAMP)
 	@$(STACK) test --kind test -- $(ARGS)

@@ -1,16 +1,12 @@
 """Run a command: `python -m stack COMMAND`. The Makefile shows the usual ones."""
 
 import argparse
-import os
-import signal
 import sys
 from collections.abc import Callable
-from types import FrameType
 
 from stack import assets, docs, messages
 from stack.checks import check, fix
-from stack.demo.running import demo, manage
-from stack.processes import die_with_parent, reaper
+from stack.processes import begin_as_launcher
 from stack.services import run, run_sandbox
 from stack.testing import KINDS, test
 
@@ -37,12 +33,6 @@ def main() -> int:
     commands.add_parser("docs", help="write the documentation that is made from code")
     command = commands.add_parser("messages", help="bring the catalogues of translations up to date")
     command.add_argument("--check", action="store_true", help="change nothing, fail if anything is missing")
-    command = commands.add_parser("demo", help="the whole house on this machine")
-    command.add_argument("--port", type=int, default=8000)
-    command.add_argument("--sandbox-port", type=int, default=8100)
-    command.add_argument("--reset", default="", metavar="1", help="start anew instead of continuing")
-    command = commands.add_parser("manage", help="manage.py on the database of the demonstration that runs")
-    command.add_argument("rest", nargs="*", metavar="-- ARGUMENTS OF MANAGE.PY")
     command = commands.add_parser("sandbox", help="the service's development environment alone")
     command.add_argument("--port", type=int, default=8100)
     command.add_argument("--tenants", type=int, default=3)
@@ -50,10 +40,7 @@ def main() -> int:
     command.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
 
-    die_with_parent(signal.SIGTERM, os.getppid())
-    signal.signal(signal.SIGTERM, _exit_on_signal)
-    signal.signal(signal.SIGHUP, _exit_on_signal)
-    reaper.start()
+    begin_as_launcher()
     return _COMMANDS[options.command](options)
 
 
@@ -76,10 +63,6 @@ def _messages(options: argparse.Namespace) -> int:
     return 1 if wrong else 0
 
 
-def _demo(options: argparse.Namespace) -> int:
-    return demo(port=options.port, sandbox_port=options.sandbox_port, reset=options.reset not in ("", "0"))
-
-
 def _sandbox(options: argparse.Namespace) -> int:
     return run_sandbox(port=options.port, tenants=options.tenants, members=options.members, seed=options.seed)
 
@@ -87,8 +70,6 @@ def _sandbox(options: argparse.Namespace) -> int:
 _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "services": lambda options: run(options.rest, for_tests=options.for_tests),
     "test": lambda options: test(options.rest, kind=options.kind),
-    "demo": _demo,
-    "manage": lambda options: manage(options.rest),
     "sandbox": _sandbox,
     "assets": _assets,
     "check": lambda _options: check(),
@@ -96,10 +77,6 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "docs": _docs,
     "messages": _messages,
 }
-
-
-def _exit_on_signal(number: int, _frame: FrameType | None) -> None:
-    raise SystemExit(128 + number)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import IO, TypeVar
 
 _PR_SET_PDEATHSIG = 1
@@ -219,3 +220,15 @@ def _is_alive(pid: int, group: bool) -> bool:
 
 
 reaper = ProcessReaper()
+
+
+def begin_as_launcher() -> None:
+    """Prepare this process to start others: it ends with the one that started it, and signals end it in order."""
+    die_with_parent(signal.SIGTERM, os.getppid())
+    signal.signal(signal.SIGTERM, _exit_on_signal)
+    signal.signal(signal.SIGHUP, _exit_on_signal)
+    reaper.start()
+
+
+def _exit_on_signal(number: int, _frame: FrameType | None) -> None:
+    raise SystemExit(128 + number)

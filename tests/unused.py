@@ -21,7 +21,7 @@ from vulture import Vulture
 from vulture.core import Item
 
 ROOT = Path(__file__).resolve().parents[1]
-PRODUCT = ("accessapi", "tenants", "portal", "sandbox", "stack", "bench", "manage.py")
+PRODUCT = ("accessapi", "tenants", "portal", "sandbox", "stack", "demo", "bench", "manage.py")
 LOOKED_AT = ("function", "class", "method", "property")
 
 # Decorators that pass a function on to a framework.

@@ -55,7 +55,7 @@ def _demonstration() -> Iterator[dict[str, Any]]:
     if _is_running():
         yield json.loads(DEMO.read_text())
         return
-    command = [sys.executable, "-m", "stack", "demo", "--port", _free_port(), "--sandbox-port", _free_port()]
+    command = [sys.executable, "-m", "demo", "run", "--port", _free_port(), "--sandbox-port", _free_port()]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as started:
         try:
             if not any("Ready: " in line for line in started.stdout or ()):

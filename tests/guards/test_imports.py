@@ -8,7 +8,7 @@ import ast
 
 from tests.support.sources import sources
 
-PACKAGES = ("accessapi", "tenants", "portal", "sandbox", "stack")
+PACKAGES = ("accessapi", "tenants", "portal", "sandbox", "stack", "demo")
 #: Circular imports that are still to be removed, and why they exist.
 ALLOWED = {
     "portal/base/ui/tables/columns.py": "a model cannot be imported while apps load, which is when lists are declared",

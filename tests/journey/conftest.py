@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page
 
-from stack.demo.programs import tail
+from stack.programs import tail
 from tests.support.chromium import Tabs
 from tests.support.house import House
 from tests.support.stage import Stage

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from stack.demo.programs import tail
+from stack.programs import tail
 
 
 @pytest.hookimpl(wrapper=True)

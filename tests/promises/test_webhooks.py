@@ -26,8 +26,8 @@ from portal.domain.sync.models import MirrorState
 from portal.webhooks import processing
 from portal.webhooks.actions import WebhookChange
 from portal.webhooks.models import Notification, Webhook
-from stack.demo.programs import Programs
 from stack.processes import free_port
+from stack.programs import Programs
 from tenants.scope import tenant_scope
 from tests.support import faults
 from tests.support.effort import SOAK

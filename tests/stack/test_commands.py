@@ -7,8 +7,8 @@ from pathlib import Path
 
 from portal.base.timers.celery_app import QUEUES
 from portal.site.env import BY_NAME, DEVELOPMENT, GROUPS
-from stack.demo.programs import Programs
 from stack.paths import ROOT
+from stack.programs import Programs
 from tests.support.readme import blocks, commands
 
 _PROCESSES = [shlex.split(command, comments=True) for command in commands(blocks("sh")[2])]

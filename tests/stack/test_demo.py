@@ -15,7 +15,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from stack.demo.page_client import PageClient
+from demo.page_client import PageClient
 from stack.paths import ROOT
 from stack.postgres import delete_home
 from stack.processes import free_port
@@ -23,7 +23,8 @@ from tests.stack.processes import alive, below, gone
 
 pytestmark = pytest.mark.soak
 
-_PARTS = ("accessapi", "tenants", "portal", "sandbox", "stack", "templates", "static", "locale", "docs", "node_modules")
+_PACKAGES = ("accessapi", "tenants", "portal", "sandbox", "stack", "demo")
+_PARTS = (*_PACKAGES, "templates", "static", "locale", "docs", "node_modules")
 _FILES = ("manage.py", "package.json", "package-lock.json", ".npmrc")
 
 
@@ -41,7 +42,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @contextmanager
 def _demo(checkout: Path, port: int, *arguments: str) -> "Iterator[subprocess.Popen[str]]":
     env = {name: value for name, value in os.environ.items() if name in {"HOME", "PATH", "LANG"}}
-    command = [sys.executable, "-m", "stack", "demo", "--port", str(port), "--sandbox-port", str(free_port())]
+    command = [sys.executable, "-m", "demo", "run", "--port", str(port), "--sandbox-port", str(free_port())]
     with subprocess.Popen(
         [*command, *arguments], cwd=checkout, env=env, stdout=subprocess.PIPE, text=True, start_new_session=True
     ) as demo:
@@ -89,7 +90,7 @@ def _shows(checkout: Path, page: str, *words: str, seconds: int) -> bool:
 
 def _manage(checkout: Path, *arguments: str) -> str:
     env = {name: value for name, value in os.environ.items() if name in {"HOME", "PATH", "LANG"}}
-    command = [sys.executable, "-m", "stack", "manage", "--", *arguments]
+    command = [sys.executable, "-m", "demo", "manage", "--", *arguments]
     return subprocess.run(command, cwd=checkout, env=env, capture_output=True, text=True, check=True).stdout
 
 

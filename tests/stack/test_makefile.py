@@ -11,8 +11,8 @@ from stack.paths import ROOT
 
 MAKEFILE = (ROOT / "Makefile").read_text()
 RULES = dict(re.findall(r"^([a-z]+):(?! export)[ ]?(.*(?:\n\t.*)*)", MAKEFILE, re.MULTILINE))
-# `stack` creates the browser's files and the translations for these.
-MADE = ("stack test", "stack demo", "--for-tests", "(STACK) test", "(STACK) demo", "(STACK) manage", "(STACK) assets")
+# The programs of these create the browser's files and the translations.
+MADE = ("--for-tests", "(STACK) test", "-m demo", "(STACK) assets")
 # These start no site.
 WITHOUT_A_SITE = {"contract", "check", "fix", "sandbox", "messages", "lock", "clean", "assets"}
 

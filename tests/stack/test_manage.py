@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stack.demo import running
+from demo import running
 from stack.paths import ROOT
 from tenants import roles
 

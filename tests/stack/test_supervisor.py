@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from stack.demo.programs import Program, Supervisor
 from stack.processes import Server, spawn
+from stack.programs import Program, Supervisor
 
 
 def _program(tmp_path: Path, name: str, code: str, rank: int = 0) -> Program:

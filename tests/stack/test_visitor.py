@@ -7,7 +7,7 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from stack.demo.page_client import PageClient, UnexpectedPage
+from demo.page_client import PageClient, UnexpectedPage
 
 _PAGE = """<form action="/search"><input name="q"></form>
 <form method="post" action="save"><input type="hidden" name="token" value="t&amp;1">

@@ -28,9 +28,9 @@ from celery import Celery
 from django.db import connections
 
 from stack import valkey
-from stack.demo.programs import Program, Programs, tail
 from stack.paths import PYTHON, ROOT
 from stack.processes import free_port, spawn, stop
+from stack.programs import Program, Programs, tail
 from tests.support import databases
 from tests.support.sandbox import Sandbox
 from tests.support.stage import Stage

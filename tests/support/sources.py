@@ -8,7 +8,7 @@ from pathlib import Path
 from stack.paths import ROOT
 
 #: All folders with code of the project.
-PACKAGES = ("accessapi", "tenants", "portal", "sandbox", "stack", "bench", "tests")
+PACKAGES = ("accessapi", "tenants", "portal", "sandbox", "stack", "demo", "bench", "tests")
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""`make manage`: the site's own commands, on the database of the running demonstration."""
+"""Start the demonstration and keep it running, and run the site's commands on its database."""
 
 import contextlib
 import fcntl
@@ -13,14 +13,14 @@ from pathlib import Path
 from urllib.error import URLError
 from urllib.request import Request, urlopen
 
+from demo import setup
+from demo.data import PEOPLE, TENANTS
+from demo.page_client import UnexpectedPage
+from demo.state import DemoState
 from stack import assets, postgres, valkey
-from stack.demo import setup
-from stack.demo.data import PEOPLE, TENANTS
-from stack.demo.page_client import UnexpectedPage
-from stack.demo.programs import Program, Programs, Supervisor, tail
-from stack.demo.state import DemoState
 from stack.paths import DEMO, PYTHON, private_folder, write_private
 from stack.processes import Server, check_port_is_free, free_port
+from stack.programs import Program, Programs, Supervisor, tail
 from stack.services import given_database_urls, run_in_foreground, run_in_parallel, site_environment
 
 # Variables that a program needs to reach the demonstration's databases and to decrypt their secrets.
@@ -71,7 +71,7 @@ _READY_SECONDS = 300.0
 _DATA, _LOGS = DEMO / "data", DEMO / "logs"
 
 
-def demo(*, port: int, sandbox_port: int, reset: bool) -> int:
+def run(*, port: int, sandbox_port: int, reset: bool) -> int:
     """Start everything, connect the tenants, print the addresses, and run until interrupted."""
     with _exclusive():
         if reset:
@@ -83,7 +83,7 @@ def demo(*, port: int, sandbox_port: int, reset: bool) -> int:
         if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
             signal.signal(signal.SIGINT, supervisor.interrupt)
         try:
-            _run(supervisor, port, sandbox_port)
+            _keep_running(supervisor, port, sandbox_port)
         except KeyboardInterrupt:
             print("\nStopping.", flush=True)
         except (UnexpectedPage, RuntimeError, TimeoutError) as error:
@@ -113,7 +113,7 @@ def _reset() -> None:
     (DEMO / "state.json").unlink(missing_ok=True)
 
 
-def _run(supervisor: Supervisor, port: int, sandbox_port: int) -> None:
+def _keep_running(supervisor: Supervisor, port: int, sandbox_port: int) -> None:
     portal_url, sandbox_url = f"http://127.0.0.1:{port}", f"http://127.0.0.1:{sandbox_port}"
     state = DemoState(DEMO, os.environ.get("DATABASE_URL", ""))
     for log in private_folder(_LOGS).glob("*.log"):

@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from stack.demo.data import PEOPLE, new_password
+from demo.data import PEOPLE, new_password
 from stack.paths import private_folder, write_private
 from stack.services import new_vault_key
 

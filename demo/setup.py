@@ -17,8 +17,8 @@ from urllib.parse import quote
 
 import httpx2
 
-from stack.demo import data
-from stack.demo.data import (
+from demo import data
+from demo.data import (
     DOOR_PROBLEMS,
     ENVIRONMENT,
     HELD_DOOR,
@@ -38,8 +38,8 @@ from stack.demo.data import (
     WITHDRAW_EVERY,
     Preset,
 )
-from stack.demo.page_client import PageClient, UnexpectedPage
-from stack.demo.state import DemoState
+from demo.page_client import PageClient, UnexpectedPage
+from demo.state import DemoState
 from stack.paths import PYTHON, ROOT, write_private
 
 _PASSAGES_PER_HOUR = 40
