@@ -132,6 +132,19 @@ class TestWhatBecomesAnAlert:
             told(one, record(timezone.now(), device_id="D1", member_id="m-7"))
         assert len(alerts(one, "out_of_hours")) == 1
 
+    def test_a_device_that_is_still_offline_when_the_hours_begin_is_one(self, one):
+        self.door(one, "offline", minutes=40)
+        now = timezone.localtime()
+        hours = {"days": list(range(7)), "end": f"{now + timedelta(minutes=20):%H:%M}"}
+        for minutes, number in ((5, 0), (-5, 1)):
+            begin = f"{now + timedelta(minutes=minutes):%H:%M}"
+            with tenant_scope(one.tenant):
+                Rule.objects.update_or_create(
+                    kind="offline", defaults={"is_on": True, "severity": 2, "hours": hours | {"begin": begin}}
+                )
+            look(one)
+            assert len(alerts(one, "offline")) == number
+
     def door(self, place, state, minutes):
         since = timezone.now() - timedelta(minutes=minutes)
         with tenant_scope(place.tenant):

@@ -32,15 +32,18 @@ def subscribe_to_new_alerts(listener: Callable[[Sequence[Alert]], None]) -> None
     _listeners.append(listener)
 
 
-def save_observations(rule: EffectiveRule, observations: Iterable[Observation]) -> None:
-    """Save observations: begin new alerts, continue existing ones, and end those that are over."""
+def save_observations(rule: EffectiveRule, observations: Iterable[Observation], now: datetime | None = None) -> None:
+    """Save observations: begin new alerts, continue existing ones, and end those that are over.
+
+    `now`: the facts are still the case now, so that the hours of the rule may have begun after the facts.
+    """
     found = sorted(observations, key=lambda each: each.at)
     known, begun = _saved_record_ids(rule, found), []
     for each in found:
         fresh = [record for record in each.records if record.history_id not in known]
         if each.has_ended:
             _open_alerts(rule, each.subject).filter(began_at__lte=each.at).update(ended_at=each.at)
-        elif (fresh or not each.records) and rule.is_active_at(each.at):
+        elif (fresh or not each.records) and (rule.is_active_at(each.at) or (now and rule.is_active_at(now))):
             alert = _continue_alert(rule, each)
             if alert is None:
                 begun.append(alert := _create_alert(rule, each))
@@ -57,7 +60,7 @@ def save_current_state(rule: EffectiveRule, observations: Iterable[Observation],
     going = set(Alert.objects.filter(kind=rule.kind.name, ended_at=None).values_list("subject", flat=True))
     if over := going - found.keys():
         Alert.objects.filter(kind=rule.kind.name, ended_at=None, subject__in=over).update(ended_at=now)
-    save_observations(rule, [each for subject, each in found.items() if subject not in going])
+    save_observations(rule, [each for subject, each in found.items() if subject not in going], now)
 
 
 def end_expired(rule: EffectiveRule, now: datetime) -> None:

@@ -58,7 +58,7 @@ class AlertKind:
         Needed for alerts from `find_current`, because the log may have an older record of them.
     `tenants_to_check`: gets the rules' values by tenant and returns the tenants in which a check may find something.
         It queries all tenants at once with `reachable_objects`, so that tenants without anything to check cost nothing.
-    `has_hours`: the rule must have hours, and only events in them count.
+    `has_hours`: the rule must have hours.
     `is_about_door`: the alert is about a door's own state, which the door's banner shows.
     """
 
