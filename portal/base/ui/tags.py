@@ -17,6 +17,7 @@ from django.utils.translation import gettext, ngettext
 from portal.base.ui import charts, chips, inputs, live_updates, times, value_words
 from portal.base.ui.fragment_cache import CachedNode, UncachedNode
 from portal.base.ui.frame import TenantIdentity
+from portal.base.ui.outcome_lines import OutcomeLine
 from portal.base.ui.panels import draw
 from tenants import access, interrupted_requests
 from tenants.client_addresses import describe_browser
@@ -147,10 +148,9 @@ def table(context: Context, table: Any) -> dict[str, Any]:
 
 
 @register.inclusion_tag("components/outcome.html", takes_context=True)
-def outcome(context: Context, outcome: Any, compact: bool = False) -> dict[str, Any]:
-    """`{% outcome outcome %}`: the outcome of a request; takes an `OutcomeLine` or an object with `as_outcome()`."""
-    drawn = outcome.as_outcome() if hasattr(outcome, "as_outcome") else outcome
-    return {**_shared_context(context), "outcome": drawn, "compact": compact}
+def outcome(context: Context, outcome: OutcomeLine, compact: bool = False) -> dict[str, Any]:
+    """`{% outcome outcome %}`: the outcome of a request."""
+    return {**_shared_context(context), "outcome": outcome, "compact": compact}
 
 
 @register.inclusion_tag("components/progress.html", takes_context=True)
