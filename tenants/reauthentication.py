@@ -112,8 +112,8 @@ def _redirect(request: HttpRequest, target: str) -> HttpResponseBase:
 
 def _confirmation_page(request: HttpRequest) -> str:
     """Return the best confirmation page for this person (`tenants.staff.adapter`)."""
-    ways = get_adapter().get_reauthentication_methods(request.user)
-    return str(ways[0]["url"]) if ways else reverse("account_reauthenticate")
+    methods = get_adapter().get_reauthentication_methods(request.user)
+    return str(methods[0]["url"]) if methods else reverse("account_reauthenticate")
 
 
 def requested_page(request: HttpRequest) -> str:

@@ -2,8 +2,8 @@
 
 The state is stored on the visit (`must_end_at`, with `cut_due_at` as its timer), so it survives restarts, a lost broker
 and refused requests. Each attempt is a "setting" intent. The first one is sent for the person who requested it, the
-others by the portal with that person's rights. Sending one twice does no harm. If the service refuses, the next way of
-`deactivation_ways.WAYS` is tried. After the last one, staff see what they must do. Only a reading of the guest
+others by the portal with that person's rights. Sending one twice does no harm. If the service refuses, the next method
+of `deactivation_methods.METHODS` is tried. After the last one, staff see what they must do. Only a reading of the guest
 (operation 21) confirms the end.
 """
 
@@ -32,7 +32,7 @@ from portal.domain.people.guest_fields import GUEST
 from portal.domain.sync import single_reads
 from portal.domain.visits.models import Stage, Visit
 from portal.domain.visits.queries import UNCONFIRMED
-from portal.guests import deactivation_ways, hours
+from portal.guests import deactivation_methods, hours
 from tenants import audit
 from tenants.connections.service_clients import current_connection
 from tenants.models import Connection
@@ -91,17 +91,17 @@ def _record_request(visit: Visit, by: Requester) -> None:
 
 
 def send_deactivation(visit: Visit, *, nonce: Nonce | None = None) -> Intent | None:
-    """Send the next request that ends the code, in the first way that is possible for this visit.
+    """Send the next request that ends the code, by the first method that is possible for this visit.
 
     With a nonce it is sent for the person who requested it, otherwise by the portal. Returns None, without sending, if
-    no way is left. Older waiting changes of this guest are stopped.
+    no method is left. Older waiting changes of this guest are stopped.
     """
     if visit.must_end_at is None or visit.cut_by is None:
         raise ValueError("nobody asked for this code to be cut short")
     stop_older_changes(visit)
-    way, body = deactivation_ways.next_body(visit, visit.cut_way, database_now())
-    Visit.objects.filter(pk=visit.pk).update(cut_way=way)
-    visit.cut_way = way
+    method, body = deactivation_methods.next_body(visit, visit.cut_way, database_now())
+    Visit.objects.filter(pk=visit.pk).update(cut_way=method)
+    visit.cut_way = method
     if body is None:
         return None
     intent = actions.submit(
@@ -126,7 +126,7 @@ def send_deactivation(visit: Visit, *, nonce: Nonce | None = None) -> Intent | N
 
 
 def _send_until_taken(visit: Visit) -> None:
-    """Try the next way while the service refuses, then check the result."""
+    """Try the next method while the service refuses, then check the result."""
     while visit.cut_intent is not None and _is_refused(visit.cut_intent) and not has_no_way_left(visit):
         visit.cut_way += 1
         send_deactivation(visit)
@@ -143,8 +143,8 @@ def _is_refused(intent: Intent) -> bool:
 
 
 def has_no_way_left(visit: Visit) -> bool:
-    """Return whether the service refused every way. Staff must then act on the member site."""
-    return visit.cut_way >= len(deactivation_ways.WAYS)
+    """Return whether the service refused every method. Staff must then act on the member site."""
+    return visit.cut_way >= len(deactivation_methods.METHODS)
 
 
 def stop_older_changes(visit: Visit, than: Intent | None = None) -> None:
@@ -211,7 +211,7 @@ def apply_reading(visit: Visit, guest: Guest, read_at: datetime) -> bool:
     start, end = guest.use_date_start or visit.use_date_start, guest.use_date_end or visit.use_date_end
     Visit.objects.filter(pk=visit.pk).update(use_date_start=start, use_date_end=end)
     visit.use_date_start, visit.use_date_end = start, end
-    return visit.may_still_open and deactivation_ways.is_ended(visit, guest, read_at) and _confirm(visit, read_at)
+    return visit.may_still_open and deactivation_methods.is_ended(visit, guest, read_at) and _confirm(visit, read_at)
 
 
 def _retry(visit: Visit) -> None:
@@ -232,7 +232,7 @@ def _retry(visit: Visit) -> None:
         return
     pause = _retry_delay(visit)
     if last is None or last.finished_at is None or database_now() >= last.finished_at + timedelta(seconds=pause):
-        # accepted, but the code still works: this way does not end it
+        # accepted, but the code still works: this method does not end it
         if last is not None and last.state == State.SUCCEEDED:
             visit.cut_way += 1
         if send_deactivation(visit) is None:

@@ -36,7 +36,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         return False
 
     def get_reauthentication_methods(self, user: Any) -> list[dict[str, str]]:
-        """Return allauth's ways to confirm identity, the quickest first: a passkey, a code, the password."""
+        """Return allauth's methods to confirm identity, the quickest first: a passkey, a code, the password."""
         order = ("mfa_reauthenticate:webauthn", "mfa_reauthenticate", "reauthenticate")
         return sorted(super().get_reauthentication_methods(user), key=lambda method: order.index(method["id"]))
 

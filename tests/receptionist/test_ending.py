@@ -9,7 +9,7 @@ from portal.base.timers.clock import ClockTime, database_now
 from portal.domain.intents.models import Intent, Reason
 from portal.domain.places.models import Area
 from portal.domain.visits.models import Visit
-from portal.guests import deactivation, deactivation_ways
+from portal.guests import deactivation, deactivation_methods
 from tenants.connections.oauth_grant import connected
 from tenants.models import AuditEntry, Connection
 from tests.support.desk import GuestDesk, said
@@ -118,7 +118,7 @@ def test_when_every_way_is_refused_the_portal_stops_asking_and_says_what_a_perso
     assert deactivation.has_no_way_left(row)
     assert abs(row.cut_due_at - row.use_date_end) < timedelta(seconds=5), "looked at once more when its hours are over"
     asked = desk.calls(before)
-    assert asked.count(UPDATE) <= len(deactivation_ways.WAYS)
+    assert asked.count(UPDATE) <= len(deactivation_methods.METHODS)
     with desk.scope():
         for _ in range(5):
             deactivation.process_due(visit.pk)

@@ -138,8 +138,8 @@ class Visit(TenantModel):
     cut_intent = models.ForeignKey(Intent, null=True, on_delete=models.PROTECT, related_name="+")
     cut_due_at = models.DateTimeField(null=True)
     cut_attempts = models.PositiveIntegerField(default=0)
-    # The way to end the code that is tried now (portal/guests/deactivation_ways.py). After the last one, only a person
-    # can help.
+    # The method that is tried now to end the code (portal/guests/deactivation_methods.py). After the last one, only a
+    # person can help.
     cut_way = models.PositiveSmallIntegerField(default=0, db_default=0)
     # A change to a later end, requested by a person who knew of the deactivation. The deactivation is active until the
     # service accepts the change.

@@ -1,8 +1,8 @@
-"""The ways to end a code, in the order in which they are tried, and the check that a code has ended.
+"""The methods to end a code, in the order in which they are tried, and the check that a code has ended.
 
 The specification does not say which hours the service accepts. It may refuse an end or start in the past, or an end
-equal to the start. If one way is refused or has no effect, the next one is tried. The later ways replace the code with
-a secret one and remove areas and keys. The old code then opens nothing, even with unchanged hours.
+equal to the start. If one method is refused or has no effect, the next one is tried. The later methods replace the code
+with a secret one and remove areas and keys. The old code then opens nothing, even with unchanged hours.
 """
 
 from collections.abc import Callable, Mapping
@@ -57,7 +57,7 @@ def remove_places(visit: Visit, now: datetime) -> Body | None:
     return _without_places(visit) or None
 
 
-WAYS: tuple[Callable[[Visit, datetime], Body | None], ...] = (
+METHODS: tuple[Callable[[Visit, datetime], Body | None], ...] = (
     end_in_past,
     end_soon,
     replace_code_and_places,
@@ -67,12 +67,12 @@ WAYS: tuple[Callable[[Visit, datetime], Body | None], ...] = (
 
 
 def next_body(visit: Visit, first: int, now: datetime) -> tuple[int, Body | None]:
-    """Return the first possible way from number `first` on, and its body; None as body if no way is left."""
-    for number in range(first, len(WAYS)):
-        body = WAYS[number](visit, now)
+    """Return the first possible method from number `first` on, and its body; None as body if no method is left."""
+    for number in range(first, len(METHODS)):
+        body = METHODS[number](visit, now)
         if body is not None:
             return number, body
-    return len(WAYS), None
+    return len(METHODS), None
 
 
 def _new_code_without_places(visit: Visit) -> Body:
