@@ -1,6 +1,6 @@
 """Check a file row by row against the mirror: what each row does, or why it is refused. Nothing is sent.
 
-Mirrored data for a batch of rows is loaded first, with one query for each way of searching. Judging a row then needs no
+Mirrored data for a batch of rows is loaded first, with one query for each kind of key. Checking a row then needs no
 queries.
 """
 
@@ -145,7 +145,7 @@ def _no_rights(_group_id: str) -> dict[str, Any]:
 
 
 @dataclass
-class RowVerdict:
+class CheckedRow:
     """The result for one row as the check stores it. `body`: values to send; `old`: the values that they replace."""
 
     line: int
@@ -164,102 +164,102 @@ class RowVerdict:
         return NewRow(self.line, self.action, self.member_id, content, self.problems, self.notes)
 
 
-def judge(
+def check_row(
     line: int,
     row: ImportRow,
     known: KnownMembers,
     groups: GroupIndex,
     default_group: str,
     rights_for: RightsForGroup = _no_rights,
-) -> RowVerdict:
+) -> CheckedRow:
     """Decide on one row, with the same models that check requests. `rights_for` returns rights for new members."""
-    verdict = RowVerdict(line, Action.REFUSED, name=row.name, code=row.code, problems=list(row.problems))
-    member = _find_member(row, known, verdict)
-    group_id = _find_group(row, groups, verdict)
+    result = CheckedRow(line, Action.REFUSED, name=row.name, code=row.code, problems=list(row.problems))
+    member = _find_member(row, known, result)
+    group_id = _find_group(row, groups, result)
     if member is None:
-        _judge_new_member(verdict, row, group_id or ("" if row.group else default_group), rights_for)
+        _check_new_member(result, row, group_id or ("" if row.group else default_group), rights_for)
     else:
-        _judge_change(verdict, row, group_id, MEMBER.written_values(member))
-        verdict.member_id = member.member_id
-        verdict.name, verdict.code = row.name or member.member_name, row.code or member.member_code
-    _note_cards(verdict, row, known)
-    if verdict.problems:
-        verdict.action, verdict.body, verdict.old, verdict.notes = Action.REFUSED, {}, {}, []
-    return verdict
+        _check_change(result, row, group_id, MEMBER.written_values(member))
+        result.member_id = member.member_id
+        result.name, result.code = row.name or member.member_name, row.code or member.member_code
+    _note_cards(result, row, known)
+    if result.problems:
+        result.action, result.body, result.old, result.notes = Action.REFUSED, {}, {}, []
+    return result
 
 
-def _find_member(row: ImportRow, known: KnownMembers, verdict: RowVerdict) -> Any:
+def _find_member(row: ImportRow, known: KnownMembers, result: CheckedRow) -> Any:
     """Return the member that the row refers to, or None for a new one."""
     if row.member_id:
         member = known.by_id.get(row.member_id)
         if member is None:
-            verdict.problems.append((MEMBER_ID.name, "no_such_member", {}))
+            result.problems.append((MEMBER_ID.name, "no_such_member", {}))
         return member
     if not row.code:
         return None
     members = known.by_code.get(row.code, [])
     if len(members) > 1:
-        verdict.problems.append((CODE.name, "several_members", {"n": len(members)}))
+        result.problems.append((CODE.name, "several_members", {"n": len(members)}))
     return members[0] if members else None
 
 
-def _find_group(row: ImportRow, groups: GroupIndex, verdict: RowVerdict) -> str:
+def _find_group(row: ImportRow, groups: GroupIndex, result: CheckedRow) -> str:
     if not row.group:
         return ""
     ids = groups.find_ids(row.group)
     if not ids:
-        verdict.problems.append(("group", "no_such_group", {"hint": groups.suggestion(row.group)}))
+        result.problems.append(("group", "no_such_group", {"hint": groups.suggestion(row.group)}))
     elif len(ids) > 1:
-        verdict.problems.append(("group", "several_groups", {"n": len(ids)}))
+        result.problems.append(("group", "several_groups", {"n": len(ids)}))
     return ids[0] if len(ids) == 1 else ""
 
 
-def _judge_new_member(verdict: RowVerdict, row: ImportRow, group_id: str, give: RightsForGroup) -> None:
+def _check_new_member(result: CheckedRow, row: ImportRow, group_id: str, give: RightsForGroup) -> None:
     body = dict(row.values)
     if group_id:
         body[GROUP.name] = group_id
         rights = give(group_id)
         body |= rights or {}
         if rights is None:
-            verdict.notes.append(("group", "no_rights", {}))
-    elif not any(field == "group" for field, _word, _facts in verdict.problems):
-        verdict.problems.append(("group", "missing", {}))
+            result.notes.append(("group", "no_rights", {}))
+    elif not any(field == "group" for field, _word, _facts in result.problems):
+        result.problems.append(("group", "missing", {}))
     if row.member_id:  # an unknown member ID is refused already; the other problems are shown as well
         body.setdefault(NAME.name, "-")
-    verdict.action, verdict.body = Action.CREATE, body
-    _check_values(verdict, MemberCreate, {GROUP.name: "-", **body}, body)
+    result.action, result.body = Action.CREATE, body
+    _check_values(result, MemberCreate, {GROUP.name: "-", **body}, body)
 
 
-def _judge_change(verdict: RowVerdict, row: ImportRow, group_id: str, present: dict[str, Any]) -> None:
+def _check_change(result: CheckedRow, row: ImportRow, group_id: str, present: dict[str, Any]) -> None:
     values = dict(row.values)
     if group_id:
         values[GROUP.name] = group_id
     for name in row.cleared:
         values[name] = MEMBER[name].empty_value
     changed = {name: value for name, value in values.items() if not MEMBER.is_same(name, value, present[name])}
-    verdict.action = Action.UPDATE if changed else Action.SAME
-    verdict.body, verdict.old = changed, {name: present[name] for name in changed}
-    _check_values(verdict, BulkMember, {"member_id": "-", **values}, {**present, **values})
+    result.action = Action.UPDATE if changed else Action.SAME
+    result.body, result.old = changed, {name: present[name] for name in changed}
+    _check_values(result, BulkMember, {"member_id": "-", **values}, {**present, **values})
 
 
-def _check_values(verdict: RowVerdict, model: Any, body: dict[str, Any], all_values: dict[str, Any]) -> None:
+def _check_values(result: CheckedRow, model: Any, body: dict[str, Any], all_values: dict[str, Any]) -> None:
     """Add the problems that the model finds, and a use period that ends before it begins."""
-    named = {field for field, _word, _facts in verdict.problems}
+    named = {field for field, _word, _facts in result.problems}
     for path, word, facts in find_faults(model, body):
         known = MEMBER.get(path[0]) if path else None
         cell_name = known.error_cell_of(body.get(known.name)) if known else "".join(path[:1])
         if cell_name not in named:
-            verdict.problems.append((cell_name, word, facts))
+            result.problems.append((cell_name, word, facts))
     start, end = all_values.get(START.name), all_values.get(END.name)
     if start and end and start > end:
-        verdict.problems.append((END.name, "ends_before", {}))
+        result.problems.append((END.name, "ends_before", {}))
 
 
-def _note_cards(verdict: RowVerdict, row: ImportRow, known: KnownMembers) -> None:
+def _note_cards(result: CheckedRow, row: ImportRow, known: KnownMembers) -> None:
     """Add a note if another member holds the card. It is not refused here, because the mirror may be outdated."""
-    card = verdict.body.get(CARD.name)
-    if card and any(owner != verdict.member_id for owner in known.card_holders(card)):
-        verdict.notes.append((CARD.name, "card_of_another", {}))
+    card = result.body.get(CARD.name)
+    if card and any(owner != result.member_id for owner in known.card_holders(card)):
+        result.notes.append((CARD.name, "card_of_another", {}))
 
 
 LEASE_SECONDS = 60
@@ -314,12 +314,12 @@ def _check_rows(job: Job) -> None:
     while batch := list(itertools.islice(lines, file_limits.BATCH_ROWS)):
         rows = [(line, read_row(cells, job.sheet.columns)) for line, cells in batch]
         facts = load_known(cells for _line, cells in rows)
-        verdicts = {line: judge(line, cells, facts, groups, job.sheet.default_group, give) for line, cells in rows}
-        stored = twins.refuse(rows, verdicts)
+        results = {line: check_row(line, cells, facts, groups, job.sheet.default_group, give) for line, cells in rows}
+        stored = twins.refuse(rows, results)
         done += len(batch)
         with transaction.atomic():
             _extend_lease(job, checked_rows=done)
-            insert_rows(job, [verdict.row for verdict in verdicts.values()])
+            insert_rows(job, [result.row for result in results.values()])
             refuse_lines(job, stored)
     _extend_lease(job, state=JobState.CHECKED, checked_at=ClockTime(), lease=None, due_at=None)
 
@@ -347,29 +347,29 @@ class Duplicates:
         self._reader = MemberRowBuilder(self.tenant_id)
 
     def refuse(
-        self, rows: list[tuple[int, ImportRow]], verdicts: dict[int, RowVerdict]
+        self, rows: list[tuple[int, ImportRow]], results: dict[int, CheckedRow]
     ) -> list[tuple[int, tuple[str, str, dict[str, int]]]]:
-        """Refuse the duplicates in `verdicts`. Return the lines of earlier batches to refuse, each with its problem."""
+        """Refuse the duplicates in `results`. Return the lines of earlier batches to refuse, each with its problem."""
         stored = []
         for line, cells in rows:
-            for key, field_name, word in self._keys(cells, verdicts[line]):
+            for key, field_name, word in self._keys(cells, results[line]):
                 first = self._first.setdefault(key, line)
                 if first == line:
                     continue
-                _refuse_row(verdicts[line], (field_name, word, {"line": first}))
+                _refuse_row(results[line], (field_name, word, {"line": first}))
                 if key not in self._named:
                     self._named.add(key)
                     problem = (field_name, word, {"line": line})
-                    if first in verdicts:
-                        _refuse_row(verdicts[first], problem)
+                    if first in results:
+                        _refuse_row(results[first], problem)
                     else:
                         stored.append((first, problem))
         return stored
 
-    def _keys(self, cells: ImportRow, verdict: RowVerdict) -> Iterator[tuple[bytes | str, str, str]]:
+    def _keys(self, cells: ImportRow, result: CheckedRow) -> Iterator[tuple[bytes | str, str, str]]:
         if cells.code:
             yield f"c{cells.code}", CODE.name, "twice_code"
-        member_id = verdict.member_id or cells.member_id
+        member_id = result.member_id or cells.member_id
         if member_id:
             yield f"m{member_id}", MEMBER_ID.name, "twice_member"
         card = cells.values.get(CARD.name)
@@ -377,9 +377,9 @@ class Duplicates:
             yield self._reader.card_fingerprint(card)[:16], CARD.name, "twice_card"
 
 
-def _refuse_row(verdict: RowVerdict, problem: tuple[str, str, dict[str, int]]) -> None:
-    if verdict.action != Action.REFUSED:
-        verdict.problems, verdict.notes = [], []
-    verdict.action, verdict.body, verdict.old = Action.REFUSED, {}, {}
-    if all(field_name != problem[0] or word != problem[1] for field_name, word, _facts in verdict.problems):
-        verdict.problems.append(problem)
+def _refuse_row(result: CheckedRow, problem: tuple[str, str, dict[str, int]]) -> None:
+    if result.action != Action.REFUSED:
+        result.problems, result.notes = [], []
+    result.action, result.body, result.old = Action.REFUSED, {}, {}
+    if all(field_name != problem[0] or word != problem[1] for field_name, word, _facts in result.problems):
+        result.problems.append(problem)

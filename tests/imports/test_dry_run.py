@@ -193,11 +193,11 @@ def test_a_worker_that_dies_is_replaced_and_leaves_nothing_twice(desk, monkeypat
     actions.choose_columns(by=desk.place.asker, job=job, chosen=job.sheet.columns, default_group="")
     insert, calls = checking.insert_rows, []
 
-    def dies(job, verdicts):
+    def dies(job, results):
         calls.append(1)
         if len(calls) == 2:
             raise KeyboardInterrupt
-        insert(job, verdicts)
+        insert(job, results)
 
     monkeypatch.setattr(checking, "insert_rows", dies)
     with pytest.raises(KeyboardInterrupt):
