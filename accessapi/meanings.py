@@ -112,7 +112,7 @@ class RefusalCause(StrEnum):
 class RefusalMeaning:
     """The meaning of a code.
 
-    `of` has the contracts that may be missing, or the kinds of data that are already registered.
+    `subjects` has the contracts that may be missing, or the kinds of data that are already registered.
     """
 
     cause: RefusalCause
@@ -151,20 +151,20 @@ class ErrorCodes(OverridesTable):
     @model_validator(mode="after")
     def _one_meaning_each(self) -> ErrorCodes:
         stated: dict[str, RefusalCause] = {}
-        for blame, _, codes in self._rows(stated_only=True):
+        for cause, _, codes in self._rows(stated_only=True):
             for code in codes:
-                if stated.setdefault(code, blame) is not blame:
-                    raise ValueError(f"{code} stands in {stated[code]} and in {blame}")
+                if stated.setdefault(code, cause) is not cause:
+                    raise ValueError(f"{code} stands in {stated[code]} and in {cause}")
         return self
 
     def meaning(self, code: str | None) -> RefusalMeaning | None:
         """Return the meaning of a refusal with this code; None if no table has it."""
-        rows = [(blame, of) for blame, of, codes in self._rows() if code in codes]
-        stated = [blame for blame, _, codes in self._rows(stated_only=True) if code in codes]
+        rows = [(cause, subject) for cause, subject, codes in self._rows() if code in codes]
+        stated = [cause for cause, _, codes in self._rows(stated_only=True) if code in codes]
         if not rows:
             return None
         meant = stated[0] if stated else rows[0][0]
-        return RefusalMeaning(meant, tuple(of for blame, of in rows if blame is meant and of))
+        return RefusalMeaning(meant, tuple(subject for cause, subject in rows if cause is meant and subject))
 
     def contract_of(self, code: str | None, detail: str, operation: Operation | None = None) -> Contract | None:
         """Return the contract that is missing according to the refusal; None if it names none.
@@ -176,7 +176,7 @@ class ErrorCodes(OverridesTable):
             return None
         if len(meaning.subjects) == 1:
             return Contract(meaning.subjects[0])
-        named = [of for of in meaning.subjects if re.search(_CONTRACT_PATTERNS[of], detail, re.IGNORECASE)]
+        named = [each for each in meaning.subjects if re.search(_CONTRACT_PATTERNS[each], detail, re.IGNORECASE)]
         if named:
             return Contract(named[0]) if len(named) == 1 else None
         needed = operation.contract if operation is not None else None
@@ -186,10 +186,10 @@ class ErrorCodes(OverridesTable):
         for name in ("scope", "licence", "setting"):
             if not stated_only or name in self.model_fields_set:
                 yield RefusalCause(name), "", getattr(self, name)
-        for blame, table in ((RefusalCause.CONTRACT, self.contract), (RefusalCause.DUPLICATE, self.duplicate)):
+        for cause, table in ((RefusalCause.CONTRACT, self.contract), (RefusalCause.DUPLICATE, self.duplicate)):
             for name in type(table).model_fields:
                 if not stated_only or name in table.model_fields_set:
-                    yield blame, name, getattr(table, name)
+                    yield cause, name, getattr(table, name)
 
 
 # How services write the names of contracts in texts.

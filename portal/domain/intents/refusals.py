@@ -21,10 +21,10 @@ def meaning_of(intent: Intent) -> RefusalMeaning | None:
     return current_tenant().environment.catalogue.errors.meaning(intent.error_code)
 
 
-def is_refused_for(intent: Intent, blame: RefusalCause, of: str = "") -> bool:
-    """Return whether the intent was refused for this cause, and about the subject `of` if given."""
+def is_refused_for(intent: Intent, cause: RefusalCause, subject: str = "") -> bool:
+    """Return whether the intent was refused for this cause, and about this subject if given."""
     known = meaning_of(intent)
-    return known is not None and known.cause is blame and (not of or of in known.subjects)
+    return known is not None and known.cause is cause and (not subject or subject in known.subjects)
 
 
 def missing_contract(intent: Intent) -> Contract | None:
