@@ -34,7 +34,7 @@ class WouldReactivate(NotSubmitted):
     """The error raised when a change would make a deactivated code work again."""
 
     def add_to(self, form: Any) -> None:
-        form.resurrects = True
+        form.would_reactivate = True
 
 
 def change_guest(
@@ -44,19 +44,19 @@ def change_guest(
     by: Requester,
     nonce: Nonce,
     before: Mapping[str, Any] | None = None,
-    revive: bool = False,
+    reactivate: bool = False,
     act: str = "guest.change",
 ) -> Intent:
     """Request a change (operation 22) of only the fields in `body`.
 
     `before` has the former values of these fields for the audit log. Raises WouldReactivate when a deactivated code
-    would work again, unless `revive` is set. With `revive`, the deactivation ends when the service has accepted the
-    later end.
+    would work again, unless `reactivate` is set. With `reactivate`, the deactivation ends when the service has accepted
+    the later end.
     """
     with transaction.atomic():
         row = Visit.objects.select_for_update(of=("self",)).select_related("cut_intent").get(pk=visit.pk)
-        lives_again = _reactivates(row, body)
-        if lives_again and not revive:
+        will_reactivate = _would_reactivate(row, body)
+        if will_reactivate and not reactivate:
             raise WouldReactivate
         intent, is_new = record_intent(
             Command(
@@ -72,19 +72,19 @@ def change_guest(
             by=by,
             nonce=nonce,
         )
-        if lives_again and is_new:
+        if will_reactivate and is_new:
             Visit.objects.filter(pk=row.pk).update(revive_intent=intent)
     if is_new:
         # A waiting deactivation would be sent first. It is stopped outside the transaction to keep the order of the
         # locks.
-        if lives_again and row.cut_intent is not None:
+        if will_reactivate and row.cut_intent is not None:
             stop(row.cut_intent)
         dispatch(intent)
         intent.refresh_from_db()
     return intent
 
 
-def _reactivates(visit: Visit, body: Mapping[str, Any]) -> bool:
+def _would_reactivate(visit: Visit, body: Mapping[str, Any]) -> bool:
     """Return whether this body makes a deactivated code work again.
 
     It does if the end is later than the moment of deactivation. A code that was replaced, or lost its areas and keys,

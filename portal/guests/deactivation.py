@@ -220,7 +220,7 @@ def _retry(visit: Visit) -> None:
     While a later end requested by staff is under way, nothing is sent: its result decides.
     """
     now = Visit.objects.select_related("revive_intent").get(pk=visit.pk)
-    if not now.may_still_open or now.is_being_revived:
+    if not now.may_still_open or now.is_being_reactivated:
         _set_due(visit, _CHECK_AGAIN)
         return
     last = visit.cut_intent

@@ -92,7 +92,7 @@ class ChangeForm(ShownValuesForm):
         help_text=_("The portal creates a new code. The old one and its links stop working."),
     )
     revive = forms.BooleanField(label=_("Reactivate the code"), required=False)
-    resurrects = False
+    would_reactivate = False
 
     def __init__(self, *args: Any, visit: Visit, guest: Guest, known: GuestPlaces, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -223,7 +223,7 @@ class ExtendForm(forms.Form):
     )
     until = inputs.line_field(_("Until"), 40)
     revive = forms.BooleanField(label=_("Reactivate the code"), required=False)
-    resurrects = False
+    would_reactivate = False
 
     def __init__(self, *args: Any, visit: Visit, presets: list[Preset], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

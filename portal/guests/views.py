@@ -95,8 +95,8 @@ def _change(
     request: TenantRequest, form: ChangeForm | ExtendForm, body: dict[str, Any], **more: Any
 ) -> HttpResponse | None:
     """Request a change and redirect to the guest's page. A deactivated code needs the person's confirmation."""
-    revive = bool(form.cleaned_data.get("revive"))
-    act = partial(actions.change_guest, visit=form.visit, body=body, revive=revive, **more)
+    reactivate = bool(form.cleaned_data.get("revive"))
+    act = partial(actions.change_guest, visit=form.visit, body=body, reactivate=reactivate, **more)
     to = partial(address_of_target, route="guests:guest", name="guest_id")
     return submit_and_redirect(
         request,

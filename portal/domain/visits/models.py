@@ -206,7 +206,7 @@ class Visit(TenantModel):
         return min(at for at in (self.use_date_end, self.must_end_at, self.ended_confirmed_at) if at is not None)
 
     @property
-    def is_being_revived(self) -> bool:
+    def is_being_reactivated(self) -> bool:
         """Return True if a later end was requested and its result is unknown: no deactivation until then."""
         intent = self.revive_intent
         if not self.is_cut or intent is None:
