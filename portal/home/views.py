@@ -41,7 +41,7 @@ def changes(request: TenantRequest) -> HttpResponse:
 
     The page loads them separately, because they need more queries for outcomes and names.
     """
-    return render(request, "home/changes.html", {"changes": trail.newest(_FEW)})
+    return render(request, "home/changes.html", {"changes": trail.newest_actions(_FEW)})
 
 
 def landing(request: SignedInRequest) -> HttpResponse:

@@ -50,7 +50,7 @@ from portal.reports.content import (
 )
 from portal.reports.models import Report
 from tenants import sentences
-from tenants.audit_log.queries import acts
+from tenants.audit_log.queries import find_actions
 from tenants.connections.words import TITLES
 from tenants.models import current_tenant
 
@@ -250,7 +250,7 @@ def _alerts(by_kind: dict[str, list[Alert]], rows: list[Alert], texts: AlertText
 
 def staff(report: Report) -> ReportContent:
     """Return the number of actions of each person, from the audit log."""
-    rows = acts().filter(act_at__gte=report.since, act_at__lt=report.until, by__isnull=False).order_by()
+    rows = find_actions().filter(act_at__gte=report.since, act_at__lt=report.until, by__isnull=False).order_by()
     by = rows.values_list("by__name", "by__email", "action")
     found = by.annotate(n=Count("pk"), support=Count("support_session"), last=Max("at"))
     sorted_rows = sorted(found, key=lambda row: (row[0] or row[1], -row[3], row[2]))
@@ -318,7 +318,7 @@ class _DailyNumbers:
         log = {day: (used, records) for day, used, records in query_log(_BY_DAY_SQL, self.since, self.until)}
         guests = self._count(Visit.objects.filter(arrived_at__isnull=False), "arrived_at")
         alerts = self._count(Alert.objects.all(), "began_at")
-        staff = self._count(acts().filter(by__isnull=False), "act_at")
+        staff = self._count(find_actions().filter(by__isnull=False), "act_at")
         known, watched, begun = load_coverage(), monitored_since(), current_tenant().created_at
         found: list[Sequence[CellValue]] = []
         day, end = local(self.since).date(), local(self.until - _SMALLEST_STEP).date()

@@ -88,17 +88,17 @@ def page(audit_filter: AuditFilter, cursor: str = "") -> AuditPage:
     return AuditPage(entries, _write_cursor(entries[-1]) if len(found) > PAGE_SIZE else "")
 
 
-def acts() -> QuerySet[AuditEntry]:
+def find_actions() -> QuerySet[AuditEntry]:
     """Return one entry for each action in the current tenant, without outcomes of requests."""
     return AuditEntry.objects.exclude(_IS_OUTCOME)
 
 
-def newest(count: int) -> list[AuditEntry]:
+def newest_actions(count: int) -> list[AuditEntry]:
     """Return the newest actions of the current tenant."""
     return _complete(_find_newest(AuditFilter(), count))
 
 
-def entries_of_act(entry: AuditEntry) -> list[AuditEntry]:
+def entries_of_action(entry: AuditEntry) -> list[AuditEntry]:
     """Return the other entries of the same action, oldest first: the request, its outcome, a person's decision.
 
     All of them, the given one too, are completed as in lists.

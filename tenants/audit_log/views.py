@@ -31,6 +31,6 @@ def entry(request: TenantRequest, pk: int) -> HttpResponse:
     context = {
         "entry": found,
         "changes": labelled_changes(found),
-        "others": queries.entries_of_act(found),
+        "others": queries.entries_of_action(found),
     }
     return render(request, "tenants/audit_log/entry.html", context)
