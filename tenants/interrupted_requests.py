@@ -90,10 +90,10 @@ def return_to_form(request: HttpRequest, page: str, why: str = "") -> HttpRespon
     return redirect(save_form(request, page) or page)
 
 
-def act_and_return(
+def run_and_return(
     request: HttpRequest,
     page: str,
-    act: Callable[[], object],
+    action: Callable[[], object],
     refusal: type[Exception],
     *,
     done: str = "",
@@ -105,7 +105,7 @@ def act_and_return(
     If it was refused and the person has `typed` something, the page shows the text again.
     """
     try:
-        act()
+        action()
     except refusal as error:
         if typed:
             return return_to_form(request, page, why(error))

@@ -29,7 +29,7 @@ from portal.domain.notifications.alert_messages import ALERT, default_min_severi
 from portal.domain.notifications.models import NotificationSettings, OutgoingMessage, WebAddress
 from portal.domain.safety.changing import change_with_feedback
 from tenants.access import AccessDenied, TenantRequest, tenant_view
-from tenants.interrupted_requests import act_and_return
+from tenants.interrupted_requests import run_and_return
 from tenants.roles import Permission
 
 # The most notes, and the most messages, on an alert's page.
@@ -83,12 +83,12 @@ def _version_of(found: Alert, records: AlertRecords, notes: list[AlertNote], out
 
 
 def _apply(
-    request: TenantRequest, alert_id: int, act: Callable[[Alert, Requester], None], done: str, *, typed: bool = False
+    request: TenantRequest, alert_id: int, action: Callable[[Alert, Requester], None], done: str, *, typed: bool = False
 ) -> HttpResponseBase:
-    """Run an action on an alert, then return to its page with the result (`act_and_return`)."""
+    """Run an action on an alert, then return to its page with the result (`run_and_return`)."""
     page = reverse("alerts:alert", args=[request.tenant.slug, alert_id])
-    command = partial(act, _alert_or_404(alert_id), Requester.from_request(request))
-    return act_and_return(request, page, command, actions.AlreadyHandled, done=done, typed=typed)
+    command = partial(action, _alert_or_404(alert_id), Requester.from_request(request))
+    return run_and_return(request, page, command, actions.AlreadyHandled, done=done, typed=typed)
 
 
 @tenant_view(Permission.ALERTS_TAKE, methods=["POST"])

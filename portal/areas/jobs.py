@@ -208,15 +208,15 @@ def _rights_text(rights: Any, area_id: str) -> str:
 def title_of(job: Job) -> Sentence:
     """Return the job's title as a coded sentence, which is put into words when it is read."""
     area = job.options.get("area_name") or job.options.get("area_id", "")
-    until, act = job.options.get("until"), _edit_kind(job)
+    until, kind = job.options.get("until"), _edit_kind(job)
     if until and not job.options.get("undo"):
         if job.options.get("ends"):
             return coded_sentence("area.end", area=area)
-        if act == EditKind.GRANT:
+        if kind == EditKind.GRANT:
             return coded_sentence(
                 "area.grant_until", area=area, until=f"{local(datetime.fromisoformat(until)):%Y-%m-%d %H:%M}"
             )
-    return coded_sentence(f"area.{act}", area=area)
+    return coded_sentence(f"area.{kind}", area=area)
 
 
 def _page_of(job: Job) -> str:
@@ -233,14 +233,14 @@ def _edit_kind(job: Job) -> EditKind:
     return EditKind.UNDO if job.undo_of_id is not None else EditKind(job.options["act"])
 
 
-def _audit_entry(job: Job, act: str) -> kinds.AuditDescription | None:
+def _audit_entry(job: Job, action: str) -> kinds.AuditDescription | None:
     """Return the audit entry with the area as its target, for starting or scheduling an edit."""
-    if act not in ("started", "scheduled"):
+    if action not in ("started", "scheduled"):
         return None
     edit = edit_of_job(job)
     facts: dict[str, Any] = {"job": job.pk, "members": Row.objects.filter(job=job).count()}
     facts |= {"pass": edit.pass_} if _edit_kind(job) == EditKind.GRANT else {}
-    summary = title_of(job) if act == "started" else coded_sentence("change.scheduled", job=title_of(job))
+    summary = title_of(job) if action == "started" else coded_sentence("change.scheduled", job=title_of(job))
     return kinds.AuditDescription(f"area.{_edit_kind(job)}", target_of("area", edit.area_id), summary, facts)
 
 

@@ -202,13 +202,13 @@ def read_code(visit: Visit, by: Requester) -> str:
     return "" if guest.qrcode_data else _("The service has no code for this guest.")
 
 
-def record(visit: Visit, by: Requester, act: str, **facts: object) -> None:
+def record(visit: Visit, by: Requester, action: str, **facts: object) -> None:
     """Record that a person viewed or downloaded a code. The code itself is not recorded."""
     with transaction.atomic():
         audit.record(
             **by.audit_author,
-            action=f"guest.{act}",
+            action=f"guest.{action}",
             target=target_of("guest", visit.guest_id),
-            summary=coded_sentence(f"guest.{act}"),
+            summary=coded_sentence(f"guest.{action}"),
             after=dict(facts) or None,
         )

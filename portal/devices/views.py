@@ -125,8 +125,8 @@ def command(request: TenantRequest, device_id: str) -> HttpResponse:
     if control not in DoorCommand.values:
         messages.error(request, _("This command is not available. Nothing was sent."))
         return redirect(page)
-    act = partial(_send_command, door, DoorCommand(control), request.POST)
-    return submit_command(request, act, page, keeps_values=control == DoorCommand.HOLD)
+    action = partial(_send_command, door, DoorCommand(control), request.POST)
+    return submit_command(request, action, page, keeps_values=control == DoorCommand.HOLD)
 
 
 def _page_of(request: TenantRequest, door: PassController) -> str:

@@ -57,7 +57,7 @@ class NotDone(ValueError):
     """The error for a refused action; nothing was changed. The text is a key of `REFUSAL_TEXTS` in the views."""
 
 
-def refusing_state(incident: Incident, act: IncidentAction) -> str:
+def refusing_state(incident: Incident, action: IncidentAction) -> str:
     """Return the state of an incident that refuses an action, "" if none does."""
     states = {
         "held": incident.is_held,
@@ -66,23 +66,23 @@ def refusing_state(incident: Incident, act: IncidentAction) -> str:
         "open": incident.is_open,
         "reopened": incident.is_open,
     }
-    return next((each for each in _REFUSED_BY[act] if states[each]), "")
+    return next((each for each in _REFUSED_BY[action] if states[each]), "")
 
 
 def allowed_actions(incident: Incident) -> set[IncidentAction]:
     """Return the actions that an incident's state allows."""
-    return {act for act in get_args(IncidentAction) if not refusing_state(incident, act)}
+    return {action for action in get_args(IncidentAction) if not refusing_state(incident, action)}
 
 
-def lock_incident(incident_id: int, act: IncidentAction) -> Incident:
+def lock_incident(incident_id: int, action: IncidentAction) -> Incident:
     """Lock an incident for this action until the transaction ends, and return its current row.
 
     Raises NotDone if its state refuses the action or it was deleted.
     """
-    row = Incident.objects.select_for_update(no_key=act != "delete").filter(pk=incident_id).first()
+    row = Incident.objects.select_for_update(no_key=action != "delete").filter(pk=incident_id).first()
     if row is None:
         raise NotDone("deleted")
-    if why := refusing_state(row, act):
+    if why := refusing_state(row, action):
         raise NotDone(why)
     return row
 

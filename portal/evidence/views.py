@@ -29,7 +29,7 @@ from portal.evidence.lists import Incidents
 from portal.evidence.models import Incident, Item, LegalHold
 from tenants.access import TenantRequest, tenant_view
 from tenants.connections.service_clients import current_connection
-from tenants.interrupted_requests import act_and_return, return_to_form
+from tenants.interrupted_requests import return_to_form, run_and_return
 from tenants.roles import Permission, Proof
 
 REFUSAL_TEXTS = {
@@ -58,13 +58,13 @@ def page_of(request: TenantRequest, found: Incident) -> str:
 
 
 def apply(
-    request: TenantRequest, found: Incident, act: Callable[[], Any], message: str = "", *, typed: bool = False
+    request: TenantRequest, found: Incident, action: Callable[[], Any], message: str = "", *, typed: bool = False
 ) -> HttpResponseBase:
-    """Run an action on an incident, then return to its page with the result (`act_and_return`)."""
-    return act_and_return(
+    """Run an action on an incident, then return to its page with the result (`run_and_return`)."""
+    return run_and_return(
         request,
         page_of(request, found),
-        act,
+        action,
         actions.NotDone,
         done=message,
         why=lambda error: str(REFUSAL_TEXTS[str(error)]),
@@ -72,12 +72,12 @@ def apply(
     )
 
 
-def refuse(request: TenantRequest, found: Incident, act: actions.IncidentAction) -> HttpResponseBase | None:
+def refuse(request: TenantRequest, found: Incident, action: actions.IncidentAction) -> HttpResponseBase | None:
     """Return to the incident's page with a reason if its state refuses the action; otherwise return None."""
-    why = actions.refusing_state(found, act)
+    why = actions.refusing_state(found, action)
     if not why:
         return None
-    if request.method == "POST" and act in ("edit", "close"):
+    if request.method == "POST" and action in ("edit", "close"):
         return return_to_form(request, page_of(request, found), str(REFUSAL_TEXTS[why]))
     messages.error(request, str(REFUSAL_TEXTS[why]))
     return redirect(page_of(request, found))

@@ -73,10 +73,11 @@ def delete_unstarted() -> None:
     Job.objects.filter(kind=KIND, state=JobState.CHECKED, created_at__lt=old).delete()
 
 
-def _audit_entry(job: Job, act: str) -> AuditDescription:
+def _audit_entry(job: Job, action: str) -> AuditDescription:
     """Return the audit entry without the file's name, which may contain a person's name and could never be erased."""
-    facts = {"doubles": bool(job.options.get("doubles"))} if act == "started" else {}
-    return AuditDescription(f"expected.{act}", f"expected:{list_number(job)}", coded_sentence(f"expected.{act}"), facts)
+    facts = {"doubles": bool(job.options.get("doubles"))} if action == "started" else {}
+    code = f"expected.{action}"
+    return AuditDescription(code, f"expected:{list_number(job)}", coded_sentence(code), facts)
 
 
 GUEST_LIST_KIND = JobKind(

@@ -65,13 +65,13 @@ def new(request: TenantRequest) -> HttpResponse:
 
 
 def _submit_name(
-    request: TenantRequest, form: GroupNameForm, act: Callable[..., Intent], **on: Any
+    request: TenantRequest, form: GroupNameForm, action: Callable[..., Intent], **on: Any
 ) -> HttpResponse | None:
     """Request the name and redirect to the group's page."""
     name = form.cleaned_data["membergroup_name"]
     to = partial(address_of_target, route="groups:group", name="membergroup_id")
     on |= {"body": {"membergroup_name": name}, "inputs": MEMBERGROUP.input_names, "to": to}
-    return submit_and_redirect(request, form, partial(act, name=name), **on)
+    return submit_and_redirect(request, form, partial(action, name=name), **on)
 
 
 @tenant_view(Permission.GROUPS_VIEW)

@@ -45,7 +45,7 @@ def change_guest(
     nonce: Nonce,
     before: Mapping[str, Any] | None = None,
     reactivate: bool = False,
-    act: str = "guest.change",
+    title: str = "guest.change",
 ) -> Intent:
     """Request a change (operation 22) of only the fields in `body`.
 
@@ -63,7 +63,7 @@ def change_guest(
                 permission=Permission.GUESTS_DESK,
                 operation="update_guest",
                 target=target_of("guest", row.guest_id),
-                title=coded_sentence(act, guest=row),
+                title=coded_sentence(title, guest=row),
                 path={"guest_id": str(row.guest_id)},
                 body=dict(body),
                 before=GUEST.audit_values(before or {}, OLD_MASK),

@@ -96,12 +96,12 @@ def _change(
 ) -> HttpResponse | None:
     """Request a change and redirect to the guest's page. A deactivated code needs the person's confirmation."""
     reactivate = bool(form.cleaned_data.get("revive"))
-    act = partial(actions.change_guest, visit=form.visit, body=body, reactivate=reactivate, **more)
+    action = partial(actions.change_guest, visit=form.visit, body=body, reactivate=reactivate, **more)
     to = partial(address_of_target, route="guests:guest", name="guest_id")
     return submit_and_redirect(
         request,
         form,
-        act,
+        action,
         body=body,
         inputs=GUEST.input_names,
         explain=queries.explain_refusal,
@@ -117,7 +117,7 @@ def extend(request: TenantRequest, guest_id: str) -> HttpResponse:
     form = ExtendForm(request.POST, visit=visit, presets=visits.presets())
     if visit.gone_at is None and form.is_valid():
         before = {END.name: write_moment(visit.use_date_end)}
-        answer = _change(request, form, form.body(), before=before, act="guest.extend")
+        answer = _change(request, form, form.body(), before=before, title="guest.extend")
     return answer or render(request, "guests/guest.html", queries.full_context(request, visit) | {"extend": form})
 
 

@@ -197,9 +197,9 @@ def _redated_records(found: QuerySet[HistorySearch], begin: list[Any] | None, en
     return search.load_records(matching.values_list("id", "at", named=True))
 
 
-def _audit_entry(job: Job, act: str) -> AuditDescription:
+def _audit_entry(job: Job, action: str) -> AuditDescription:
     return AuditDescription(
-        f"log.export_{act}", f"{KIND}:{job.pk}", coded_sentence(f"log.export_{act}", kind=_format_text(job))
+        f"log.export_{action}", f"{KIND}:{job.pk}", coded_sentence(f"log.export_{action}", kind=_format_text(job))
     )
 
 

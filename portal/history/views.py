@@ -34,7 +34,7 @@ from portal.history.models import NAME_MAX, SavedSearch
 from portal.history.queries import find_people, person_or_404, place_or_404, record_context
 from portal.history.searches import SearchNotSaved
 from tenants.access import TenantRequest, tenant_view
-from tenants.interrupted_requests import act_and_return
+from tenants.interrupted_requests import run_and_return
 from tenants.roles import Permission, Proof
 
 
@@ -180,7 +180,7 @@ def save_search(request: TenantRequest) -> HttpResponseBase:
             raise SearchNotSaved(" ".join(map(str, form.errors["name"])))
         searches.save(name=form.cleaned_data["name"], query=query, by=Requester.from_request(request))
 
-    return act_and_return(request, page, save, SearchNotSaved, done=_("Search saved."), typed=True)
+    return run_and_return(request, page, save, SearchNotSaved, done=_("Search saved."), typed=True)
 
 
 @tenant_view(Permission.LOGS_VIEW, methods=["GET", "POST"])

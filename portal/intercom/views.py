@@ -134,13 +134,13 @@ def pending_command(request: TenantRequest, camera_id: str, device_id: str) -> P
 def unlock(request: TenantRequest, camera_id: str, device_id: str) -> HttpResponseBase:
     """Unlock a door in the view of an intercom's camera."""
     camera = camera_or_404(camera_id)
-    act = partial(
+    action = partial(
         actions.send_command,
         door=door_or_404(camera, device_id),
         command=DoorCommand.UNLOCK,
         permission=Permission.INTERCOM,
     )
-    return submit_command(request, act, page_of(request, camera))
+    return submit_command(request, action, page_of(request, camera))
 
 
 # How early guests are shown, and how many guests and commands are shown.

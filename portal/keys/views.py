@@ -132,8 +132,8 @@ def command(request: TenantRequest, key_device_id: str) -> HttpResponse:
     if control not in KeyCommand.values:
         messages.error(request, _("This command is not available. Nothing was sent."))
         return redirect(page)
-    act = partial(actions.send_command, box=box, numbers=request.POST.getlist("unit"), command=KeyCommand(control))
-    return submit_command(request, act, page, keeps_values=True)
+    action = partial(actions.send_command, box=box, numbers=request.POST.getlist("unit"), command=KeyCommand(control))
+    return submit_command(request, action, page, keeps_values=True)
 
 
 def _page_of(request: TenantRequest, box: KeyBox) -> str:

@@ -223,14 +223,14 @@ def _end(order: Lockdown, state: State, by: Requester) -> None:
     Lockdown.objects.filter(pk=order.pk).update(state=state, ended_at=ClockTime(), ended_by=by.user, due_at=None)
 
 
-def _audit(by: Requester, act: str, order: Lockdown, doors: int) -> None:
+def _audit(by: Requester, action: str, order: Lockdown, doors: int) -> None:
     names = sorted(order.doors.values_list("name", flat=True), key=natural_key)
     starter = {} if order.started_by_id == by.user.pk else {"started_by": str(order.started_by)}
     audit.record(
         **by.audit_author,
-        action=f"{order.kind}.{act}",
+        action=f"{order.kind}.{action}",
         target=f"lockdown:{order.pk}",
-        summary=coded_sentence(f"{order.kind}.{act}", n=doors),
+        summary=coded_sentence(f"{order.kind}.{action}", n=doors),
         after={"scope": order.scope, "area": order.area_name, "doors": names, **starter},
     )
 

@@ -116,7 +116,7 @@ def _evacuation_doors(_request: TenantRequest) -> DoorSelection:
     return evacuation_doors()
 
 
-_open, _rehearse_open = (partial(act, kind=Kind.EVACUATION) for act in (actions.start, actions.rehearse))
+_open, _rehearse_open = (partial(action, kind=Kind.EVACUATION) for action in (actions.start, actions.rehearse))
 ACTIONS: Mapping[str, LockdownAction] = {
     "start": LockdownAction(gettext_lazy("Start lockdown"), actions.start, _selected_doors),
     "rehearse": LockdownAction(gettext_lazy("Rehearse lockdown"), actions.rehearse, _selected_doors),
@@ -129,9 +129,9 @@ ACTIONS: Mapping[str, LockdownAction] = {
 }
 
 
-def _pending_action(act: str, request: TenantRequest, order_id: int | None = None) -> PendingCommand | None:
+def _pending_action(name: str, request: TenantRequest, order_id: int | None = None) -> PendingCommand | None:
     """Return the submitted action, to be confirmed and run; None for an invalid form."""
-    action = ACTIONS[act]
+    action = ACTIONS[name]
     try:
         if action.select is not None:
             action.select(request)
@@ -140,11 +140,11 @@ def _pending_action(act: str, request: TenantRequest, order_id: int | None = Non
     return command_to_confirm(request, str(action.title), _page(request, order_id))
 
 
-def _action_view(act: str) -> Callable[..., HttpResponseBase]:
-    @tenant_view(Permission.LOCKDOWN, methods=["POST"], find_command=partial(_pending_action, act))
+def _action_view(name: str) -> Callable[..., HttpResponseBase]:
+    @tenant_view(Permission.LOCKDOWN, methods=["POST"], find_command=partial(_pending_action, name))
     def view(request: TenantRequest, order_id: int | None = None) -> HttpResponseBase:
         """Run the action and redirect to the lockdown. An error is shown on the page with the button."""
-        action = ACTIONS[act]
+        action = ACTIONS[name]
 
         def run(by: Requester, nonce: Nonce) -> Lockdown:
             if action.select is not None:

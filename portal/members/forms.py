@@ -64,11 +64,11 @@ def _limit_text(stated: int) -> str:
     return _t("The service allows at most %(n)d.") % {"n": stated} if stated < limits.TIMESTEP_MAX else ""
 
 
-def learning_from(form: Any, act: Callable[..., Intent]) -> Callable[..., Intent]:
-    """Return `act` extended so that a limit is learned from the service's answer to a member's form."""
+def learning_from(form: Any, action: Callable[..., Intent]) -> Callable[..., Intent]:
+    """Return `action` extended so that a limit is learned from the service's answer to a member's form."""
 
     def submit_and_learn(**values: Any) -> Intent:
-        intent = act(**values)
+        intent = action(**values)
         _learn(intent, form)
         return intent
 

@@ -101,8 +101,8 @@ def new(request: TenantRequest) -> HttpResponse:
     form = MemberForm(request.POST or None, groups=queries.group_choices(), rights=rights, initial=chosen)
     rights_form = NewMemberRightsForm(request.POST or None) if rights else None
     if form.is_bound and (body := _new_body(form, rights_form)) is not None:
-        act = forms.learning_from(form, partial(actions.create, body=body))
-        if answer := submit_and_redirect(request, form, act, body=body, **back_to_member(request)):
+        action = forms.learning_from(form, partial(actions.create, body=body))
+        if answer := submit_and_redirect(request, form, action, body=body, **back_to_member(request)):
             return answer
     return render(request, "members/new.html", {"form": form, "rights_form": rights_form})
 
@@ -146,8 +146,8 @@ def edit(request: TenantRequest, member_id: str) -> HttpResponse:
         if not body:
             messages.info(request, _("No changes. Nothing was sent."))
             return redirect("members:page", request.tenant.slug, member_id)
-        act = forms.learning_from(form, partial(actions.update, member=member, body=body))
-        if answer := submit_and_redirect(request, form, act, body=body, **back_to_member(request)):
+        action = forms.learning_from(form, partial(actions.update, member=member, body=body))
+        if answer := submit_and_redirect(request, form, action, body=body, **back_to_member(request)):
             return answer
     return render(request, "members/edit.html", {"form": form, "member": member})
 
@@ -264,9 +264,9 @@ def keys(request: TenantRequest, member_id: str) -> HttpResponse:
     form = TemporaryKeysForm(request.POST or None, member=member, boxes=boxes, chosen=chosen)
     if form.is_valid():
         body = form.body(Requester.from_request(request))
-        act = partial(temporary_keys.request_keys, member=member, body=body)
+        action = partial(temporary_keys.request_keys, member=member, body=body)
         if answer := submit_and_redirect(
-            request, form, act, body=body, shows=UNDER_WAY_OR_DONE, **back_to_member(request)
+            request, form, action, body=body, shows=UNDER_WAY_OR_DONE, **back_to_member(request)
         ):
             return answer
     running = temporary_keys.running_uses(queries.intents_about(member))
@@ -279,10 +279,10 @@ def face(request: TenantRequest, member_id: str) -> HttpResponse:
     member = get_member(member_id)
     form = FaceForm(request.POST if request.method == "POST" else None, request.FILES or None)
     if form.is_valid():
-        act = partial(
+        action = partial(
             faces.replace_face if member.has_face else faces.register_face, member=member, picture=form.picture
         )
-        if answer := _ask_for_face(request, form, act, member, form.picture.metadata):
+        if answer := _ask_for_face(request, form, action, member, form.picture.metadata):
             return answer
     state = faces.face_state(member, queries.intents_about(member))
     response = render(request, "members/face.html", {"member": member, "form": form, "face": state})
@@ -294,8 +294,8 @@ def face(request: TenantRequest, member_id: str) -> HttpResponse:
 def face_delete(request: TenantRequest, member_id: str) -> HttpResponse:
     member = get_member(member_id)
     form = DeleteForm(request.POST if request.method == "POST" else None)
-    act = partial(faces.delete_face, member=member)
-    answer = _ask_for_face(request, form, act, member, None) if form.is_valid() else None
+    action = partial(faces.delete_face, member=member)
+    answer = _ask_for_face(request, form, action, member, None) if form.is_valid() else None
     if answer:
         return answer
     if member.has_card or member.has_qr:
@@ -320,13 +320,13 @@ def face_delete(request: TenantRequest, member_id: str) -> HttpResponse:
 def _ask_for_face(
     request: TenantRequest,
     form: ErrorTarget,
-    act: Callable[..., Intent],
+    action: Callable[..., Intent],
     member: Member,
     body: Mapping[str, object] | None,
 ) -> HttpResponse | None:
     page = reverse("members:face", args=[request.tenant.slug, member.member_id])
     on = back_to_member(request) | {"to": page, "shows": UNDER_WAY_OR_DONE}
-    return submit_and_redirect(request, form, act, body=body, **on)
+    return submit_and_redirect(request, form, action, body=body, **on)
 
 
 @tenant_view(Permission.MEMBERS_EDIT, methods=["GET", "POST"])
@@ -334,8 +334,8 @@ def picture_edit(request: TenantRequest, member_id: str) -> HttpResponse:
     member = get_member(member_id)
     form = ProfileForm(request.POST if request.method == "POST" else None, request.FILES or None)
     if form.is_valid():
-        act = partial(faces.set_profile_picture, member=member, picture=form.picture)
-        if answer := submit_and_redirect(request, form, act, body=form.picture.metadata, **back_to_member(request)):
+        action = partial(faces.set_profile_picture, member=member, picture=form.picture)
+        if answer := submit_and_redirect(request, form, action, body=form.picture.metadata, **back_to_member(request)):
             return answer
     return render(request, "members/picture.html", {"member": member, "form": form})
 

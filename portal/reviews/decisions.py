@@ -235,7 +235,7 @@ class DecisionResult(StrEnum):
 class DecisionPress:
     """A click on an item's button, with the version and the right that the page showed."""
 
-    act: StepAction
+    action: StepAction
     version: int
     shown_digest: str
     note: str = ""
@@ -269,17 +269,17 @@ def decide(*, item: Item, press: DecisionPress, by: Requester) -> DecisionResult
         now = _update_current_right(row)
         if (refused := _refusal(row, press, now)) is not None:
             return refused
-        _write([row], press.act, by, press.note, digest=now)
+        _write([row], press.action, by, press.note, digest=now)
         summary = coded_sentence(
-            _AUDIT_CODES[press.act], name=row.name, area=review.area_names.get(row.area_id, row.area_id)
+            _AUDIT_CODES[press.action], name=row.name, area=review.area_names.get(row.area_id, row.area_id)
         )
         details = {"member": row.member_id, "area": row.area_id, "right": now, "note": press.note}
-        record(by, review, _AUDIT_CODES[press.act], summary, **details)
+        record(by, review, _AUDIT_CODES[press.action], summary, **details)
     return DecisionResult.SAVED
 
 
 def _refusal(row: Item, press: DecisionPress, now: str) -> DecisionResult | None:
-    if press.act == StepAction.UNDO:
+    if press.action == StepAction.UNDO:
         return DecisionResult.UNDER_WAY if row.applied == Applied.WITHDRAWN else None
     if now in ("", LEFT):
         return DecisionResult.GONE
@@ -288,7 +288,7 @@ def _refusal(row: Item, press: DecisionPress, now: str) -> DecisionResult | None
     return DecisionResult.CHANGED if now != press.shown_digest else None
 
 
-def decide_many(*, review: Review, items: QuerySet[Item], act: StepAction, by: Requester) -> ManyResult:
+def decide_many(*, review: Review, items: QuerySet[Item], action: StepAction, by: Requester) -> ManyResult:
     """Decide all waiting items whose right is the same as at the start. The others are skipped.
 
     Changed rights are decided one by one, where the new right is shown. Raises NotSubmitted if the review has ended.
@@ -309,11 +309,11 @@ def decide_many(*, review: Review, items: QuerySet[Item], act: StepAction, by: R
             for row in ready:
                 if now[row.member_id, row.area_id] != row.now_digest:
                     save_current_right(Item.objects.filter(pk=row.pk), now[row.member_id, row.area_id])
-            _write(same, act, by, "")
+            _write(same, action, by, "")
             saved, left = saved + len(same), left + len(batch) - len(waiting) + len(ready) - len(same)
         if saved:
-            summary = coded_sentence(_AUDIT_CODES_MANY[act], title=review.title, n=saved)
-            record(by, review, _AUDIT_CODES_MANY[act], summary, items=saved, left=left, barred=barred)
+            summary = coded_sentence(_AUDIT_CODES_MANY[action], title=review.title, n=saved)
+            record(by, review, _AUDIT_CODES_MANY[action], summary, items=saved, left=left, barred=barred)
     return ManyResult(saved, left, barred)
 
 
@@ -327,7 +327,7 @@ def _earlier_step(row: Item, press: DecisionPress, by: Requester) -> Step | None
     """Return the step of this press if it was already saved: the answer was lost, or the person went back."""
     if row.version != press.version + 1:
         return None
-    return Step.objects.filter(item=row, number=row.version, action=press.act, by=by.user).first()
+    return Step.objects.filter(item=row, number=row.version, action=press.action, by=by.user).first()
 
 
 def _update_current_right(row: Item) -> str:
@@ -339,17 +339,17 @@ def _update_current_right(row: Item) -> str:
     return now
 
 
-def _write(rows: Sequence[Item], act: StepAction, by: Requester, note: str, *, digest: str | None = None) -> None:
+def _write(rows: Sequence[Item], action: StepAction, by: Requester, note: str, *, digest: str | None = None) -> None:
     """Save a step and the decision for each row. `digest`: the right that was decided; default: that of the start."""
     if not rows:
         return
     now = database_now()
-    Step.objects.bulk_create([_step(row, act, by, now, note, digest) for row in rows], batch_size=500)
-    undone = act == StepAction.UNDO
+    Step.objects.bulk_create([_step(row, action, by, now, note, digest) for row in rows], batch_size=500)
+    undone = action == StepAction.UNDO
     items = Item.objects.filter(pk__in=[row.pk for row in rows])
     stop_withdrawals(items)
     items.update(
-        decision=_DECISION_OF[act],
+        decision=_DECISION_OF[action],
         note=note,
         decided_by=None if undone else by.user,
         decided_at=None if undone else now,
@@ -361,6 +361,6 @@ def _write(rows: Sequence[Item], act: StepAction, by: Requester, note: str, *, d
     update_open(items)
 
 
-def _step(row: Item, act: StepAction, by: Requester, at: datetime, note: str, digest: str | None) -> Step:
+def _step(row: Item, action: StepAction, by: Requester, at: datetime, note: str, digest: str | None) -> Step:
     about = row.digest if digest is None else digest
-    return Step(item=row, number=row.version + 1, action=act, by=by.user, at=at, note=note, digest=about)
+    return Step(item=row, number=row.version + 1, action=action, by=by.user, at=at, note=note, digest=about)

@@ -249,8 +249,8 @@ class MyItems(Items):
         if self.review.state != State.RUNNING:
             return []
 
-        def to(act: str) -> Callable[[Any], str]:
-            return lambda request: reverse(f"reviews:{act}", args=[request.tenant.slug, self.review.pk])
+        def to(action: str) -> Callable[[Any], str]:
+            return lambda request: reverse(f"reviews:{action}", args=[request.tenant.slug, self.review.pk])
 
         return [
             BulkAction("confirm", pgettext_lazy("review", "Confirm"), to("confirm_many"), icon="check"),
@@ -274,16 +274,16 @@ def buttons(row: Item) -> SafeString:
     if row.is_barred or not queries.can_be_decided(row):
         return mark_safe("")
     waits = queries.is_waiting(row)
-    acts = (
+    actions = (
         [(StepAction.CONFIRM, pgettext("review", "Confirm"), "c"), (StepAction.WITHDRAW, _t("Withdraw"), "w")]
         if waits
         else [(StepAction.UNDO, _t("Undo"), "u")]
     )
     drawn = "".join(
-        f'<button class="btn btn-sm review-{act.value}" form="decide" name="press" '
-        f'value="{row.pk}:{act.value}:{row.version}:{escape(row.now_digest)}" data-key="{key}" '
+        f'<button class="btn btn-sm review-{action.value}" form="decide" name="press" '
+        f'value="{row.pk}:{action.value}:{row.version}:{escape(row.now_digest)}" data-key="{key}" '
         f'aria-label="{escape(word)}: {escape(row.name)}">{escape(word)}</button>'
-        for act, word, key in acts
+        for action, word, key in actions
     )
     return mark_safe(f'<span class="review-buttons">{drawn}</span>')  # noqa: S308 - escaped piece by piece
 

@@ -108,12 +108,12 @@ def _row_response(request: TenantRequest, review: Review, item: Item, message: s
 def _read_press(request: TenantRequest) -> tuple[int, DecisionPress]:
     """Return the item's ID and the press, from a button's value. Raises Http404 for invalid values."""
     number, _sep, values = request.POST.get("press", "").partition(":")
-    act, _sep, values = values.partition(":")
+    action, _sep, values = values.partition(":")
     version, _sep, digest = values.partition(":")
-    if act not in _ACTS or not is_row_number(number) or not is_row_number(version):
+    if action not in _ACTS or not is_row_number(number) or not is_row_number(version):
         raise Http404
     return int(number), DecisionPress(
-        StepAction(act), int(version), digest, request.POST.get("note", "").replace("\x00", "").strip()
+        StepAction(action), int(version), digest, request.POST.get("note", "").replace("\x00", "").strip()
     )
 
 
@@ -143,7 +143,7 @@ def withdraw_many(request: TenantRequest, review_id: int) -> HttpResponse:
     return _decide_many(request, review_id, StepAction.WITHDRAW)
 
 
-def _decide_many(request: TenantRequest, review_id: int, act: StepAction) -> HttpResponse:
+def _decide_many(request: TenantRequest, review_id: int, action: StepAction) -> HttpResponse:
     """Show what a selection contains and what is skipped, then decide."""
     review = queries.own_review_or_404(request, review_id)
     selection = _selection(request, review)
@@ -155,11 +155,11 @@ def _decide_many(request: TenantRequest, review_id: int, act: StepAction) -> Htt
         messages.info(request, barred or _("Nothing selected that waits for a decision."))
         return redirect(back)
     if "sure" not in request.POST:
-        return _asked(request, selection, act, count, back)
+        return _asked(request, selection, action, count, back)
     try:
         items = selection.queryset.filter(pk__lte=_upto(request))
-        done = decisions.decide_many(review=review, items=items, act=act, by=Requester.from_request(request))
-        _show_result(request, act, done)
+        done = decisions.decide_many(review=review, items=items, action=action, by=Requester.from_request(request))
+        _show_result(request, action, done)
     except NotSubmitted as why:
         messages.error(request, str(why))
     return redirect(back)
@@ -171,8 +171,8 @@ def _upto(request: TenantRequest) -> int:
     return int(posted) if is_row_number(posted) else 0
 
 
-def _asked(request: TenantRequest, selection: Selection, act: StepAction, count: int, back: str) -> HttpResponse:
-    if act == StepAction.CONFIRM:
+def _asked(request: TenantRequest, selection: Selection, action: StepAction, count: int, back: str) -> HttpResponse:
+    if action == StepAction.CONFIRM:
         heading = pgettext("review", "Confirm")
         question = ngettext("Confirm %(n)s right?", "Confirm %(n)s rights?", count)
     else:
@@ -181,7 +181,7 @@ def _asked(request: TenantRequest, selection: Selection, act: StepAction, count:
     lines = [_("Rights that changed since the review began are left out. Decide those one by one.")]
     if selection.queryset.filter(is_open=True, is_barred=True).exists():
         lines.append(_("Rights that you granted, or that are your own, are left out. Another reviewer decides."))
-    if act == StepAction.WITHDRAW:
+    if action == StepAction.WITHDRAW:
         lines.append(_("Access ends when the manager of the review applies the withdrawals."))
     if count > decisions.MAX_ITEMS:
         lines.append(_("%(n)s at a time: repeat for the rest.") % {"n": f"{decisions.MAX_ITEMS:,}"})
@@ -194,13 +194,13 @@ def _asked(request: TenantRequest, selection: Selection, act: StepAction, count:
         question=question % {"n": f"{count:,}"},
         consequences=lines,
         cancel=back,
-        danger=act == StepAction.WITHDRAW,
+        danger=action == StepAction.WITHDRAW,
         fields=fields,
     )
 
 
-def _show_result(request: TenantRequest, act: StepAction, many: ManyResult) -> None:
-    if act == StepAction.CONFIRM:
+def _show_result(request: TenantRequest, action: StepAction, many: ManyResult) -> None:
+    if action == StepAction.CONFIRM:
         message = ngettext("%(n)s right confirmed.", "%(n)s rights confirmed.", many.saved)
     else:
         message = ngettext("%(n)s right marked for withdrawal.", "%(n)s rights marked for withdrawal.", many.saved)

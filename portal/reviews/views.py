@@ -199,8 +199,8 @@ def groups(request: TenantRequest, review_id: int) -> HttpResponse:
     groups = queries.groups_with_items(review, always=GroupsForm.group_ids(request.POST))
     form = GroupsForm(request.POST or None, groups=groups, assigned=assigned)
     if form.is_valid():
-        act = partial(actions.assign_groups, review=review, groups=form.chosen)
-        if (result := submit_once(request, form, act)) is not None:
+        action = partial(actions.assign_groups, review=review, groups=form.chosen)
+        if (result := submit_once(request, form, action)) is not None:
             message = ngettext("%(n)s item assigned.", "%(n)s items assigned.", result.delegated) % {
                 "n": result.delegated
             }
@@ -274,9 +274,9 @@ def _render_confirm(
     )
 
 
-def _run_and_redirect(request: TenantRequest, review: Review, act: Callable[..., None]) -> HttpResponse:
+def _run_and_redirect(request: TenantRequest, review: Review, action: Callable[..., None]) -> HttpResponse:
     try:
-        act(review=review, by=Requester.from_request(request))
+        action(review=review, by=Requester.from_request(request))
     except NotSubmitted as why:
         messages.error(request, str(why))
     return redirect("reviews:page", request.tenant.slug, review.pk)

@@ -158,25 +158,25 @@ class BoardNotice:
 
 def notice_after(visit: Visit, by: Requester, day: Day) -> BoardNotice:
     """Return the notice after a step: the present status of the visit and of its party."""
-    act = checking_in.last_act(by)
-    is_own = act is not None and visit.pk in _visit_ids(act)
-    text = _status_text(visit, day, len(act.changes) - 1 if act is not None and is_own else 0)
-    return BoardNotice(text, visit, "" if is_own else _subject_of(act))
+    action = checking_in.last_action(by)
+    is_own = action is not None and visit.pk in _visit_ids(action)
+    text = _status_text(visit, day, len(action.changes) - 1 if action is not None and is_own else 0)
+    return BoardNotice(text, visit, "" if is_own else _subject_of(action))
 
 
 def notice_of_undo(done: UndoResult | None, by: Requester, day: Day) -> BoardNotice:
     """Return the notice after an undo: what was undone, and what can be undone next."""
     if done is None:
         return BoardNotice(_("Nothing to undo."), is_refusal=True)
-    more = _subject_of(checking_in.last_act(by))
+    more = _subject_of(checking_in.last_action(by))
     if not done.visits:
         return BoardNotice(_("Not undone: it was changed since."), undo_name=more, is_refusal=True)
     first = done.visits[0]
     return BoardNotice(_status_text(first, day, len(done.visits) - 1), first, more)
 
 
-def _visit_ids(act: DeskAction) -> set[int]:
-    return {visit_id for visit_id, _before, _after in act.changes}
+def _visit_ids(action: DeskAction) -> set[int]:
+    return {visit_id for visit_id, _before, _after in action.changes}
 
 
 def _status_text(visit: Visit, day: Day, others: int) -> str:
@@ -193,9 +193,9 @@ def _status_text(visit: Visit, day: Day, others: int) -> str:
     return text % facts
 
 
-def _subject_of(act: DeskAction | None) -> str | None:
-    """Return the guest's name of an act, for the undo button; None without an act."""
-    if act is None:
+def _subject_of(action: DeskAction | None) -> str | None:
+    """Return the guest's name of an action, for the undo button; None without an action."""
+    if action is None:
         return None
-    visit = Visit.objects.filter(pk=act.changes[0][0]).first()
+    visit = Visit.objects.filter(pk=action.changes[0][0]).first()
     return str(visit) if visit is not None else ""

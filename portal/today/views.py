@@ -89,7 +89,7 @@ def step(request: TenantRequest, visit_id: int, step: str) -> HttpResponse:
 def undo(request: TenantRequest) -> HttpResponse:
     """Undo this person's latest step; the next call undoes the one before."""
     by = Requester.from_request(request)
-    notice = actions.notice_of_undo(checking_in.undo_last_act(by), by, _state_of(request).day)
+    notice = actions.notice_of_undo(checking_in.undo_last_action(by), by, _state_of(request).day)
     return _response_after(request, notice.visit, notice)
 
 

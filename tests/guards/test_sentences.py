@@ -64,41 +64,43 @@ def acts_with_jobs() -> set[str]:
 ALERTS = {each for each in TEXTS if each.startswith("alert_kind.")}
 #: Codes that are computed, with all their possible values.
 COMPUTED = {
-    ("portal/domain/jobs/kinds.py", "action"): acts_with_jobs(),
+    ("portal/domain/jobs/kinds.py", "code"): acts_with_jobs(),
     ("portal/domain/jobs/bulk_executor.py", "_PART_TITLES[Action(part.action)]"): {
         "job.creates", "job.changes", "job.deletes"
     },
-    ("portal/areas/jobs.py", "f'area.{act}'"): {f"area.{act}" for act in EditKind},
+    ("portal/areas/jobs.py", "f'area.{kind}'"): {f"area.{kind}" for kind in EditKind},
     ("portal/rights/actions.py", "action"): given(
         "portal/rights/actions.py", "_audit_template", at=2
     ),
     ("portal/members/actions.py", "f'member.reveal_{what}'"): {
         "member.reveal_card", "member.reveal_qr", "member.reveal_one_time"
     },
-    ("portal/reviews/decisions.py", "_AUDIT_CODES[press.act]"): {"review.confirmed", "review.marked", "review.undone"},
-    ("portal/reviews/decisions.py", "_AUDIT_CODES_MANY[act]"): {"review.confirmed_many", "review.marked_many"},
+    ("portal/reviews/decisions.py", "_AUDIT_CODES[press.action]"): {
+        "review.confirmed", "review.marked", "review.undone"
+    },
+    ("portal/reviews/decisions.py", "_AUDIT_CODES_MANY[action]"): {"review.confirmed_many", "review.marked_many"},
     ("portal/reports/actions.py", "f'report_kind.{kind}'"): {f"report_kind.{kind}" for kind in REPORTS},
     ("portal/devices/actions.py", "f'door.{command.value}'"): {f"door.{value}" for value in DoorCommand.values},
     ("portal/keys/actions.py", "f'key.{command.value}'"): {f"key.{value}" for value in KeyCommand.values},
-    ("portal/lockdown/actions.py", "f'{order.kind}.{act}'"): {
+    ("portal/lockdown/actions.py", "f'{order.kind}.{action}'"): {
         each for each in TEXTS if each.startswith(("lockdown.", "evacuation.", "relock.")) and "settings" not in each
     },
-    ("portal/guests/actions.py", "act"): {"guest.change", "guest.extend"},
+    ("portal/guests/actions.py", "title"): {"guest.change", "guest.extend"},
     ("portal/guests/actions.py", "action"): given("portal/guests/actions.py", "_audit", at=2),
     ("portal/domain/cameras/actions.py", "action"): given("portal/domain/cameras/actions.py", "_audit", at=2),
     ("portal/evidence/actions.py", "action"): given("portal/evidence/actions.py", "_audit", at=2),
     ("portal/plans/actions.py", "action"): given("portal/plans/actions.py", "_audit", at=2),
     ("portal/history/searches.py", "action"): given("portal/history/searches.py", "_audit", at=2),
     ("portal/domain/visits/checking_in.py", "action"): given("portal/domain/visits/checking_in.py", "_step", at=2),
-    ("portal/expected/actions.py", "f'expected.{act}'"): {
+    ("portal/expected/actions.py", "code"): {
         f"expected.{act}"
         for act in given("portal/expected/actions.py", "record_action", at=2)
         | {"started", "stopped", "continued", "discarded", "downloaded"}
     },
-    ("portal/history/exports.py", "f'log.export_{act}'"): {
+    ("portal/history/exports.py", "f'log.export_{action}'"): {
         f"log.export_{act}" for act in ("started", "stopped", "continued", "downloaded")
     },
-    ("portal/codes/actions.py", "f'guest.{act}'"): {
+    ("portal/codes/actions.py", "f'guest.{action}'"): {
         f"guest.{act}"
         for module in ("actions", "views")
         for act in given(f"portal/codes/{module}.py", "record", at=2)

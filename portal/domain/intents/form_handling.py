@@ -74,26 +74,26 @@ class ErrorsAsMessages:
         messages.error(self._request, str(error))
 
 
-def submit_once(request: TenantRequest, form: ErrorTarget, act: Callable[..., T]) -> T | None:
-    """Return the result of `act(by=…, nonce=…)` for a posted form: the same result if it is posted again.
+def submit_once(request: TenantRequest, form: ErrorTarget, action: Callable[..., T]) -> T | None:
+    """Return the result of `action(by=…, nonce=…)` for a posted form: the same result if it is posted again.
 
     Return None when nothing was requested; the form then shows why.
     """
     try:
-        return act(by=Requester.from_request(request), nonce=nonces.check_nonce(request))
+        return action(by=Requester.from_request(request), nonce=nonces.check_nonce(request))
     except nonces.NotSubmitted as reason:
         reason.add_to(form)
         return None
 
 
 def submit_command(
-    request: TenantRequest, act: Callable[..., Intent], page: str, *, keeps_values: bool = False
+    request: TenantRequest, action: Callable[..., Intent], page: str, *, keeps_values: bool = False
 ) -> HttpResponse:
     """Submit the intent of a button and redirect to its outcome line on `page`.
 
     When nothing was requested, the page shows why, and with `keeps_values` also the typed values.
     """
-    intent = submit_once(request, ErrorsAsMessages(request), act)
+    intent = submit_once(request, ErrorsAsMessages(request), action)
     if intent is not None:
         return redirect(address_of(page, intent))
     return interrupted_requests.return_to_form(request, page) if keeps_values else redirect(page)
@@ -137,11 +137,11 @@ def redirect_or_show_errors(
 
 
 def submit_and_redirect(
-    request: TenantRequest, form: ErrorTarget, act: Callable[..., Intent], **on: Any
+    request: TenantRequest, form: ErrorTarget, action: Callable[..., Intent], **on: Any
 ) -> HttpResponse | None:
     """Submit one intent (`submit_once`) and return the result of `redirect_or_show_errors`.
 
     `on` are the arguments of `redirect_or_show_errors`. None: show the form again.
     """
-    intent = submit_once(request, form, act)
+    intent = submit_once(request, form, action)
     return None if intent is None else redirect_or_show_errors(form, intent, **on)

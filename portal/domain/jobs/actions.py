@@ -302,9 +302,9 @@ def record_download(*, by: Requester, job: Job, rows: int) -> None:
         record_action(by, job, "downloaded", {"rows": rows})
 
 
-def record_action(by: Requester, job: Job, act: str, after: dict[str, Any]) -> None:
+def record_action(by: Requester, job: Job, action: str, after: dict[str, Any]) -> None:
     """Write an action on a job to the audit log."""
-    entry = kinds.describe_for_audit(job, act)
+    entry = kinds.describe_for_audit(job, action)
     audit.record(
         **by.audit_author,
         action=entry.action,

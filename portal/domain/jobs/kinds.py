@@ -117,8 +117,8 @@ class JobKind:
       intents.
     - `executor`: how they run: `bulk_executor.py`, `row_executor.py` (one by one) or `file_executor.py` (into a file).
     - `title_of(job)`: its title in the reader's language; by default the stored one.
-    - `describe_for_audit(job, act)`: the audit log's entry about an action on it, if it is not `family`.`act` on the
-      job itself.
+    - `describe_for_audit(job, action)`: the audit log's entry about an action on it, if it is not `family`.`action` on
+      the job itself.
     - `page_address(job)`: the URL of its page; by default the page of bulk changes.
     - `decide_rows(job, rows)`: called just before rows are sent, in the same transaction and without API calls. Returns
       decisions by the row's primary key. Rows without a decision are sent unchanged.
@@ -190,12 +190,12 @@ def page_address(job: Job) -> str:
     return own(job) if own is not None else reverse("changes:page", args=[job.tenant.slug, job.pk])
 
 
-def describe_for_audit(job: Job, act: str) -> AuditDescription:
+def describe_for_audit(job: Job, action: str) -> AuditDescription:
     """Return the audit log's entry about an action on a job."""
     kind = kind_of(job)
-    action = f"{kind.family}.{act}"
-    return kind.describe_for_audit(job, act) or AuditDescription(
-        action, f"{kind.family}:{job.pk}", coded_sentence(action, job=kind.title_of(job))
+    code = f"{kind.family}.{action}"
+    return kind.describe_for_audit(job, action) or AuditDescription(
+        code, f"{kind.family}:{job.pk}", coded_sentence(code, job=kind.title_of(job))
     )
 
 

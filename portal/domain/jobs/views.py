@@ -158,14 +158,14 @@ def start(pages: JobPages, request: TenantRequest, job: Job) -> HttpResponseBase
     return redirect(kinds.page_address(job))
 
 
-def _action_view(act: Callable[[JobPages], Callable[..., Job | bool | None]], nothing_done_text: Promise) -> JobView:
-    """Return a view that calls `act` and redirects to the job that it returns, or to the same job.
+def _action_view(action: Callable[[JobPages], Callable[..., Job | bool | None]], nothing_done_text: Promise) -> JobView:
+    """Return a view that calls `action` and redirects to the job that it returns, or to the same job.
 
     `nothing_done_text` is shown when it did nothing.
     """
 
     def do(pages: JobPages, request: TenantRequest, job: Job) -> HttpResponse:
-        done = act(pages)(by=Requester.from_request(request), job=job)
+        done = action(pages)(by=Requester.from_request(request), job=job)
         if not done:
             messages.info(request, str(nothing_done_text))
         return redirect(kinds.page_address(done if isinstance(done, Job) else job))
@@ -222,15 +222,15 @@ def job_view(pages: JobPages, show: JobView) -> View:
     return view
 
 
-def job_action_view(pages: JobPages, act: JobView) -> View:
+def job_action_view(pages: JobPages, action: JobView) -> View:
     """Return a view of an action on a job, for those with the job's permission."""
-    proof = pages.proof if act in (start, continue_job, retry, undo) else Proof.NONE
+    proof = pages.proof if action in (start, continue_job, retry, undo) else Proof.NONE
 
     @tenant_view(pages.permission, methods=["POST"], proof=proof)
     def view(request: TenantRequest, **address: Any) -> HttpResponseBase:
         job = pages.find_job(request, **address)
         request.access.check(job.permission)
-        return act(pages, request, job)
+        return action(pages, request, job)
 
     return view
 
@@ -247,9 +247,9 @@ ACTIONS = {
 
 
 def job_urls(
-    pages: JobPages, *acts: str, path_prefix: str = "<int:job_id>/", name_prefix: str = ""
+    pages: JobPages, *names: str, path_prefix: str = "<int:job_id>/", name_prefix: str = ""
 ) -> list[URLPattern]:
-    """Return the URLs of an area's jobs under `path_prefix`: page, progress and each of `acts`.
+    """Return the URLs of an area's jobs under `path_prefix`: page, progress and each of the actions `names`.
 
     Their names start with `name_prefix`. With a sheet, `download_failed_rows` is added (the file of rows to correct).
     `kinds.JobKind.page_address` must return the URL of the page.
@@ -258,8 +258,8 @@ def job_urls(
         path(path_prefix, job_view(pages, page), name=f"{name_prefix}page"),
         path(f"{path_prefix}progress/", job_view(pages, progress), name=f"{name_prefix}progress"),
         *(
-            path(f"{path_prefix}{act}/", job_action_view(pages, ACTIONS[act]), name=f"{name_prefix}{act}")
-            for act in acts
+            path(f"{path_prefix}{name}/", job_action_view(pages, ACTIONS[name]), name=f"{name_prefix}{name}")
+            for name in names
         ),
     ]
     if pages.sheet_title:

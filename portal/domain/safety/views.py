@@ -17,7 +17,7 @@ from portal.domain.safety.changing import NotChanged
 from portal.domain.safety.models import State, WaitingChange
 from portal.domain.safety.rules import RULES, SafetyRule
 from tenants.access import TenantRequest, tenant_view
-from tenants.interrupted_requests import act_and_return
+from tenants.interrupted_requests import run_and_return
 from tenants.roles import Permission, Proof
 
 
@@ -63,7 +63,7 @@ def decline(request: TenantRequest, change_id: int) -> HttpResponseBase:
     _rule, row = _get_change(request, change_id)
     page = reverse("safety:change", args=[request.tenant.slug, row.pk])
     declined = partial(changing.decline, change=row, by=Requester.from_request(request))
-    return act_and_return(request, page, declined, NotChanged, done=_("The change was not made."))
+    return run_and_return(request, page, declined, NotChanged, done=_("The change was not made."))
 
 
 def _get_change(request: TenantRequest, change_id: int) -> tuple[SafetyRule, WaitingChange]:

@@ -3,7 +3,7 @@
 Each step locks one row, checks it again and writes it with an audit row. A step that was taken already changes nothing,
 so a second click, or a second receptionist, does no harm.
 
-An act stores the presence of each of its visits before and after. Undoing it restores the former values, except for
+An action stores the presence of each of its visits before and after. Undoing it restores the former values, except for
 visits that another person or the activity log changed since.
 """
 
@@ -34,7 +34,7 @@ _UNDO_WITHIN = timedelta(hours=12)
 
 @dataclass(frozen=True)
 class PresenceChange:
-    """One visit's presence before and after an act."""
+    """One visit's presence before and after an action."""
 
     visit_id: int
     before: Mapping[str, Any]
@@ -43,7 +43,7 @@ class PresenceChange:
 
 @dataclass(frozen=True)
 class UndoResult:
-    """The result of an undone act: the restored visits, and how many visits had changed since."""
+    """The result of an undone action: the restored visits, and how many visits had changed since."""
 
     visits: list[Visit]
     changed_since: int
@@ -57,39 +57,39 @@ def write_presence(row: Visit, values: Mapping[str, Any]) -> PresenceChange:
     return PresenceChange(row.pk, before, before | dict(values))
 
 
-def save_act(by: Requester, changes: Sequence[PresenceChange]) -> None:
-    """Save an act. Call it in the act's transaction."""
+def save_action(by: Requester, changes: Sequence[PresenceChange]) -> None:
+    """Save an action. Call it in the action's transaction."""
     changed = [[each.visit_id, _presence_json(each.before), _presence_json(each.after)] for each in changes]
     DeskAction.objects.create(tenant=by.tenant, by=by.user, changes=changed)
 
 
-def last_act(by: Requester) -> DeskAction | None:
-    """Return this person's newest act that is not undone, or None."""
+def last_action(by: Requester) -> DeskAction | None:
+    """Return this person's newest action that is not undone, or None."""
     mine = DeskAction.objects.filter(by=by.user, undone_at__isnull=True, at__gt=timezone.now() - _UNDO_WITHIN)
     return mine.order_by("-pk").first()
 
 
-def undo_last_act(by: Requester) -> UndoResult | None:
-    """Undo the newest act of this person, with one audit row. Return None if there is none."""
+def undo_last_action(by: Requester) -> UndoResult | None:
+    """Undo the newest action of this person, with one audit row. Return None if there is none."""
     with transaction.atomic():
-        newest = last_act(by)
-        acts = DeskAction.objects.select_for_update(of=("self",)).filter(undone_at=None)
-        act = acts.filter(pk=newest.pk).first() if newest is not None else None
-        if act is None:
+        newest = last_action(by)
+        rows = DeskAction.objects.select_for_update(of=("self",)).filter(undone_at=None)
+        action = rows.filter(pk=newest.pk).first() if newest is not None else None
+        if action is None:
             return None
-        back = [visit_id for visit_id, before, after in act.changes if _restore(visit_id, before, after)]
-        act.undone_at = timezone.now()
-        act.save(update_fields=["undone_at"])
+        back = [visit_id for visit_id, before, after in action.changes if _restore(visit_id, before, after)]
+        action.undone_at = timezone.now()
+        action.save(update_fields=["undone_at"])
         if back:
             audit.record(
                 **by.audit_author,
                 action="guest.undone",
                 target=f"visit:{back[0]}",
                 summary=coded_sentence("guest.undone"),
-                before=act.changes[0][2],
-                after=act.changes[0][1] | ({"visits": back} if len(back) > 1 else {}),
+                before=action.changes[0][2],
+                after=action.changes[0][1] | ({"visits": back} if len(back) > 1 else {}),
             )
-    return UndoResult(list(Visit.objects.filter(pk__in=back).order_by("pk")), len(act.changes) - len(back))
+    return UndoResult(list(Visit.objects.filter(pk__in=back).order_by("pk")), len(action.changes) - len(back))
 
 
 def _restore(visit_id: int, before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
@@ -254,7 +254,7 @@ def _step(
         for other in rows.values():
             if status_of(other) in MAY_CHECK_IN and other.erased_at is None:
                 taken.append(write_presence(other, step(other) or {}))
-        save_act(by, taken)
+        save_action(by, taken)
         more = {"visits": [change.visit_id for change in taken]} if len(taken) > 1 else {}
         audit.record(
             **by.audit_author,
