@@ -51,7 +51,7 @@ class WebhookChange(StrEnum):
 
 
 def submit_change(
-    *, act: WebhookChange, by: Requester, nonce: Nonce, categories: Sequence[str] = (), replace: str = ""
+    *, change: WebhookChange, by: Requester, nonce: Nonce, categories: Sequence[str] = (), replace: str = ""
 ) -> Intent:
     """Request a change (operation 2), with `categories` if it is about them.
 
@@ -66,15 +66,15 @@ def submit_change(
     with transaction.atomic():
         row = Webhook.objects.select_for_update().get(pk=webhook_of(by.tenant).pk)
         previous = snapshot_of(row)
-        _CHANGES[act](row, categories)
-        intent, is_new = _record_intent(act, row, previous, by, nonce)
+        _CHANGES[change](row, categories)
+        intent, is_new = _record_intent(change, row, previous, by, nonce)
         if is_new:
             _check_none_open(intent)
             row.save(update_fields=CHANGED_COLUMNS)
             health.request_check(by.tenant)
-            _delay_until_known(intent, act)
+            _delay_until_known(intent, change)
             if previous["is_on"] and (not row.is_on or set(previous["categories"]) - set(row.categories)):
-                owners.notify(owners.LOOSENED, what=coded_sentence(f"webhook.{act}"), who=by.user)
+                owners.notify(owners.LOOSENED, what=coded_sentence(f"webhook.{change}"), who=by.user)
     if is_new:
         dispatch(intent)
     return intent
@@ -147,14 +147,14 @@ def snapshot_of(row: Webhook) -> dict[str, Any]:
 
 
 def _record_intent(
-    act: WebhookChange, row: Webhook, previous: dict[str, Any], by: Requester, nonce: Nonce
+    change: WebhookChange, row: Webhook, previous: dict[str, Any], by: Requester, nonce: Nonce
 ) -> tuple[Intent, bool]:
     return record_intent(
         Command(
             permission=Permission.CONNECTION_MANAGE,
             operation=OPERATION,
             target=TARGET,
-            title=coded_sentence(f"webhook.{act}"),
+            title=coded_sentence(f"webhook.{change}"),
             body={
                 "is_invalid": not row.is_on,
                 "url": address_of(row),
@@ -181,9 +181,9 @@ def _check_none_open(intent: Intent) -> None:
         raise NotSubmitted(_("An earlier change of the webhook is still open. Wait for its result, then try again."))
 
 
-def _delay_until_known(intent: Intent, act: WebhookChange) -> None:
+def _delay_until_known(intent: Intent, change: WebhookChange) -> None:
     """Delay the request with a new secret until every process accepts it: they reload secrets every few seconds."""
-    if act is WebhookChange.SECRET:
+    if change is WebhookChange.SECRET:
         Intent.objects.filter(pk=intent.pk).update(due_at=ClockTime() + _KNOWN_EVERYWHERE)
         intent.refresh_from_db()
 

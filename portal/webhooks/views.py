@@ -41,18 +41,18 @@ def change(request: TenantRequest, what: str) -> HttpResponse:
     """Run one of the actions. The panel shows its outcome."""
     if what not in set(WebhookChange):
         raise Http404
-    act, chosen = WebhookChange(what), list[str]()
-    if act in (WebhookChange.ON, WebhookChange.CATEGORIES):
+    kind, chosen = WebhookChange(what), list[str]()
+    if kind in (WebhookChange.ON, WebhookChange.CATEGORIES):
         form = CategoriesForm(service_settings.webhook_of(request.tenant), ServiceSettings.load(), request.POST)
         if not form.is_valid():
             setattr(request, panel.REFUSED_FORM, form)
             return connection_page(request)
         chosen = form.cleaned_data["categories"]
-    if act is WebhookChange.OFF and _is_others(request):
+    if kind is WebhookChange.OFF and _is_others(request):
         actions.switch_off_locally(by=Requester.from_request(request))
         messages.success(request, _("Switched off in the portal. The settings at the service were left as they are."))
         return redirect(_page(request))
-    command = partial(actions.submit_change, act=act, categories=chosen, replace=request.POST.get("replace", ""))
+    command = partial(actions.submit_change, change=kind, categories=chosen, replace=request.POST.get("replace", ""))
     intent = submit_once(request, ErrorsAsMessages(request), command)
     page = reverse("connection:index", args=[request.tenant.slug])
     return redirect(_page(request) if intent is None else address_of(page, intent))

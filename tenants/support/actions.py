@@ -71,8 +71,8 @@ def set_allowed(*, access: Access, is_allowed: bool) -> None:
         tenant.save(update_fields=["support_allowed"])
         if not is_allowed:
             SupportSession.objects.filter(ended_at=None).update(ended_at=timezone.now(), ended_by=access.user)
-        act = "support.allow" if is_allowed else "support.refuse"
-        audit.record(**access.audit_author, action=act, target="support", summary=coded_sentence(act))
+        action = "support.allow" if is_allowed else "support.refuse"
+        audit.record(**access.audit_author, action=action, target="support", summary=coded_sentence(action))
         if is_allowed and not was:
-            owners.notify(owners.LOOSENED, what=coded_sentence(act), who=access.user)
+            owners.notify(owners.LOOSENED, what=coded_sentence(action), who=access.user)
     access.tenant.support_allowed = is_allowed

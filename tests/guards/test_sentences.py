@@ -120,12 +120,12 @@ COMPUTED = {
     ("portal/domain/safety/changing.py", "f'safety.{state}'"): {
         f"safety.{each}" for each in State.values if each != State.WAITING
     },
-    ("portal/webhooks/actions.py", "f'webhook.{act}'"): {f"webhook.{act}" for act in hooks.WebhookChange},
+    ("portal/webhooks/actions.py", "f'webhook.{change}'"): {f"webhook.{change}" for change in hooks.WebhookChange},
     ("tenants/connections/oauth_grant.py", "f'refused.{reason}'"): {f"refused.{reason}" for reason in REFUSALS},
     ("tenants/staff/actions.py", "f'role.{name}'"): {f"role.{role.name}" for role in ROLES},
     ("tenants/management/commands/add_staff.py", "f'role.{role.name}'"): {f"role.{role.name}" for role in ROLES},
     ("tenants/management/commands/add_tenant.py", "action"): {"tenant.add", "tenant.change"},
-    ("tenants/support/actions.py", "act"): {"support.allow", "support.refuse"},
+    ("tenants/support/actions.py", "action"): {"support.allow", "support.refuse"},
 }  # fmt: skip
 
 

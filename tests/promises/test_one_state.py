@@ -37,7 +37,7 @@ def customer(house: House, stage: Stage, settings: Any) -> Customer:
         )
         categories = all_categories(customer.tenant)
         asked = {"by": customer.asker(), "nonce": Nonce(secrets.token_urlsafe(12)), "categories": categories}
-        intent = actions.submit_change(act=WebhookChange.ON, **asked)
+        intent = actions.submit_change(change=WebhookChange.ON, **asked)
     assert customer.settled(intent).state == "succeeded"
     with customer.scope():
         PassController.objects.exclude(device_id=customer.doors[0]).delete()

@@ -86,9 +86,9 @@ def members(customer: Customer, number: int, known: dict[str, str]) -> tuple[lis
 
 def renew(customer: Customer, number: int, known: dict[str, str]) -> tuple[Intent, dict[str, str]]:
     """Request another secret or address of the webhook; the request carries both."""
-    act = (WebhookChange.SECRET, WebhookChange.ADDRESS)[number % 2]
+    change = (WebhookChange.SECRET, WebhookChange.ADDRESS)[number % 2]
     with customer.scope():
-        asked = webhook.submit_change(act=act, by=customer.asker("owner"), nonce=Nonce(secrets.token_urlsafe(9)))
+        asked = webhook.submit_change(change=change, by=customer.asker("owner"), nonce=Nonce(secrets.token_urlsafe(9)))
     secret, token = asked.body["secret_token"], asked.body["url"].rstrip("/").rpartition("/")[2]
     return asked, known | {f"webhook secret {number}": secret, f"webhook address {number}": token}
 

@@ -35,12 +35,12 @@ def row_of(customer: Customer) -> Webhook:
         return Webhook.objects.get()
 
 
-def ask(customer: Customer, act: WebhookChange) -> None:
+def ask(customer: Customer, change: WebhookChange) -> None:
     """Change the webhook as the settings page does, and wait until the service has confirmed it."""
     with customer.scope():
         nonce = Nonce(secrets.token_urlsafe(12))
         intent = actions.submit_change(
-            act=act, by=customer.asker(), nonce=nonce, categories=all_categories(customer.tenant)
+            change=change, by=customer.asker(), nonce=nonce, categories=all_categories(customer.tenant)
         )
     assert customer.settled(intent).state == "succeeded"
 
