@@ -186,7 +186,7 @@ def _changed_members(job: Job) -> dict[str, tuple[Any, Any]]:
 
 def _prepare_job(
     area: Area,
-    act: EditKind,
+    kind: EditKind,
     plan: EditPlan,
     trust: timedelta,
     options: dict[str, Any],
@@ -197,7 +197,7 @@ def _prepare_job(
     if not plan.rows:
         return None
     known = {
-        "act": str(act), "area_id": area.area_id, "area_name": area.area_name, "plan": plan.to_options(),
+        "act": str(kind), "area_id": area.area_id, "area_name": area.area_name, "plan": plan.to_options(),
         "trust": int(trust.total_seconds()) // 60,
     }  # fmt: skip
     return actions.prepare(

@@ -209,7 +209,7 @@ def withdraw(request: TenantRequest, area_id: str) -> HttpResponse:
     return _edit(request, get_area(area_id), "withdraw")
 
 
-def _edit(request: TenantRequest, area: Area, act: str) -> HttpResponse:
+def _edit(request: TenantRequest, area: Area, kind: str) -> HttpResponse:
     """Show the form for a posted selection. With `step` in the post, create the job and show its preview."""
     selection = _selection(request, area)
     if request.method != "POST" or not (count := selection.count()):
@@ -221,13 +221,13 @@ def _edit(request: TenantRequest, area: Area, act: str) -> HttpResponse:
         messages.error(request, _("At most %(n)s members can be changed at once. Narrow the list.") % most)
         return redirect("areas:choose", request.tenant.slug, area.area_id)
     posted = request.POST if "step" in request.POST or "pass_.act" in request.POST else None
-    form: Any = _FORMS[act](posted, initial={"pass_": always()})
+    form: Any = _FORMS[kind](posted, initial={"pass_": always()})
     editing = isinstance(form, GrantForm) and form.is_bound and form.is_editing()
     if not editing and form.is_bound and form.is_valid():
         if job := _prepare(request, area, selection, form):
             return redirect(kinds.page_address(job))
         form.add_error(None, _("Nothing to change for the selected members."))
-    context = {"area": area, "form": form, "count": count, "selection": selection, "act": act}
+    context = {"area": area, "form": form, "count": count, "selection": selection, "kind": kind}
     return render(request, "areas/edit.html", context)
 
 

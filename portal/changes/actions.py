@@ -80,8 +80,8 @@ def _record_suspensions(job: Job, rows: Sequence[Row]) -> Mapping[int, kinds.Row
 
 
 BULK_CHANGES: dict[str, BulkChange] = {
-    act.name: act
-    for act in (
+    change.name: change
+    for change in (
         BulkChange(
             "suspend", Permission.MEMBERS_EDIT, SuspendForm,
             gettext_lazy("Suspend members"),
@@ -198,9 +198,9 @@ def prepare(
     return job, plan
 
 
-def _members(act: BulkChange, selection: Selection) -> list[Member]:
+def _members(change: BulkChange, selection: Selection) -> list[Member]:
     needed = [column for field in (NAME, CODE, GROUP, START, END) for column in field.columns]
-    if act.name == "rights":
+    if change.name == "rights":
         needed.append("rights")
     rows = selection.queryset.order_by("name_key", "pk").defer(None).only("id", "tenant_id", "member_id", *needed)
     return list(rows[: actions.MAX_JOB_ROWS])

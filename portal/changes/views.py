@@ -200,9 +200,9 @@ def index(request: TenantRequest) -> HttpResponse:
 
 
 @tenant_view(VIEW, methods=["GET", "POST"], redraw_values={"preview": ""})
-def new(request: TenantRequest, act: str) -> HttpResponse:
+def new(request: TenantRequest, change_name: str) -> HttpResponse:
     """Show the form of a bulk change for the members selected in a list."""
-    change = BULK_CHANGES.get(act)
+    change = BULK_CHANGES.get(change_name)
     if change is None:
         raise Http404
     request.access.check(change.permission)
@@ -217,7 +217,7 @@ def new(request: TenantRequest, act: str) -> HttpResponse:
         if job is not None:
             return redirect(kinds.page_address(job))
         form.add_error(None, actions.no_change_text(plan))
-    context = {"act": change, "form": form, "count": count, "fields": {**chosen.fields, "preview": "1"}}
+    context = {"change": change, "form": form, "count": count, "fields": {**chosen.fields, "preview": "1"}}
     return render(request, "changes/ask.html", context)
 
 

@@ -55,7 +55,7 @@ def edit(request: TenantRequest, member_id: str) -> HttpResponse:
 
 
 def _posted(request: TenantRequest, member: Member) -> HttpResponse:
-    base, act = actions.unseal_read(member, request.POST.get("seen", "")), request.POST.get("act", "")
+    base, edit = actions.unseal_read(member, request.POST.get("seen", "")), request.POST.get("act", "")
     if base is None:
         read, trouble = actions.read_rights(member)
         words_ = _("This form has expired. Nothing was sent. Try again.")
@@ -63,11 +63,11 @@ def _posted(request: TenantRequest, member: Member) -> HttpResponse:
             request, RightsEditor(member, read, RightsSheet.of(read.parts if read else {}), problems=[words_, trouble])
         )
     editor = RightsEditor(member, base, editing.parse_sheet(request.POST), is_unsaved=True)
-    if act:
-        changes = unseal_or_none(request.POST.get("mine", ""), "mine") if act == "mine" else None
+    if edit:
+        changes = unseal_or_none(request.POST.get("mine", ""), "mine") if edit == "mine" else None
         if isinstance(changes, dict):
             editor.sheet = RightsSheet.of({**base.parts, **changes})
-        apply_edit_to_sheet(act, editor.sheet)
+        apply_edit_to_sheet(edit, editor.sheet)
     elif editor.sheet.is_wrong:
         editor.add_error(None, _("Some times need correcting. See the messages beside them."))
     elif emptied := [each.place for each in _changes(base, editor.sheet) if sort_key(each.passes[1]) == _NO_TIMES]:
@@ -84,8 +84,8 @@ def _save(request: TenantRequest, editor: RightsEditor, read: MemberRights) -> H
     if not body:
         messages.info(request, _("No changes. Nothing was sent."))
         return redirect("members:page", request.tenant.slug, member.member_id)
-    act = partial(actions.change_rights, member=member, read=read, body=body)
-    return submit_and_redirect(request, editor, act, body=body, **actions.REDIRECT_TO_MEMBER)
+    action = partial(actions.change_rights, member=member, read=read, body=body)
+    return submit_and_redirect(request, editor, action, body=body, **actions.REDIRECT_TO_MEMBER)
 
 
 @tenant_view(Permission.RIGHTS_EDIT, methods=["POST"], proof=Proof.NONE)
@@ -240,9 +240,9 @@ def _submit_copy(
     if len(targets) > 1:
         job = comparing.prepare_job(source=source, targets=targets, body=body, by=Requester.from_request(request))
         return redirect(kinds.page_address(job))
-    act = partial(actions.replace_rights, member=targets[0], body=body)
+    action = partial(actions.replace_rights, member=targets[0], body=body)
     try:
-        intent = submit_once(request, form, act)
+        intent = submit_once(request, form, action)
     except actions.NothingToChange:
         messages.info(request, _("They already have the same rights. Nothing was sent."))
         return redirect("members:page", request.tenant.slug, targets[0].member_id)

@@ -135,8 +135,9 @@ class Building:
             "member_id": [self.member.member_id, "g-1"], "guest_id": ["g-1"], "device_id": list(self.doors.values()),
             "area_id": [self.area.area_id, "a-Store"], "membergroup_id": [self.member.membergroup_id],
             "history_id": records, "key_device_id": ["K1"], "unit_no": list(KEYS.values()),
-            "day": dates, "which": list(CleanupList.values), "act": ["suspend"], "kind": ["csv", "members", "visits"],
-            "language": ["en"], "form": ["badge"], "party": ["0" * 32], "party_id": ["0" * 32],
+            "day": dates, "which": list(CleanupList.values), "change_name": ["suspend"],
+            "kind": ["csv", "members", "visits"], "language": ["en"],
+            "form": ["badge"], "party": ["0" * 32], "party_id": ["0" * 32],
         }  # fmt: skip
 
     @property
