@@ -105,11 +105,11 @@ def _is_permitted(by: Requester, permission: Permission) -> bool:
     return people.filter(may, pk=by.user.pk).exists()
 
 
-def _find_substitute(order: DoorOrder) -> Requester | None:
+def _find_substitute(door_order: DoorOrder) -> Requester | None:
     staff = Staff.objects.annotate(of_session=Value(None, output_field=BigIntegerField()))
-    others = staff.filter(holds_permission(order.permission, user="user_id", session="of_session"))
+    others = staff.filter(holds_permission(door_order.permission, user="user_id", session="of_session"))
     other = others.select_related("user").order_by("pk").first()
-    return Requester(order.by.tenant, other.user) if other is not None else None
+    return Requester(door_order.by.tenant, other.user) if other is not None else None
 
 
 # Which later requests count
@@ -186,7 +186,7 @@ class DoorOutcome(Generic[_Door]):
 
     row: _Door
     newer_request: NewerRequest | None
-    terms: DoorOrder
+    door_order: DoorOrder
 
     @property
     def newer(self) -> Intent | None:
@@ -201,7 +201,7 @@ class DoorOutcome(Generic[_Door]):
     def result(self) -> str:
         """Return one of RESULTS."""
         if self.newer is not None:
-            is_same = control_of(self.newer) == self.terms.command and self.newer.state == State.SUCCEEDED
+            is_same = control_of(self.newer) == self.door_order.command and self.newer.state == State.SUCCEEDED
             return DONE if is_same else NEWER
         if self.row.request is None:
             return IDLE
@@ -223,8 +223,10 @@ class DoorOutcome(Generic[_Door]):
     def should_retry(self) -> bool:
         """Check whether the door is tried automatically, again or for the first time."""
         request = self.row.request
-        needs_person = request is not None and request.reason in self.terms.person_retries and self.result == MISSED
-        return self.terms.is_retried and self.result in (MISSED, UNCERTAIN, IDLE) and not needs_person
+        needs_person = (
+            request is not None and request.reason in self.door_order.person_retries and self.result == MISSED
+        )
+        return self.door_order.is_retried and self.result in (MISSED, UNCERTAIN, IDLE) and not needs_person
 
     def next_try_at(self, connected_at: datetime | None) -> datetime | None:
         """Return when the portal tries this door, if calls are left then; None if it does not.
@@ -239,22 +241,22 @@ class DoorOutcome(Generic[_Door]):
         ended = request.finished_at or request.created_at
         if request.reason == Reason.BUDGET or (connected_at is not None and ended < connected_at):
             return ended
-        return ended + self.terms.pause_after(self.row.attempts)
+        return ended + self.door_order.pause_after(self.row.attempts)
 
 
-def outcomes(terms: DoorOrder, rows: Sequence[_Door]) -> list[DoorOutcome[_Door]]:
+def outcomes(door_order: DoorOrder, rows: Sequence[_Door]) -> list[DoorOutcome[_Door]]:
     """Return the outcome of each of these doors of an order."""
     for row in rows:
         if row.request is not None:
-            row.request.tenant = terms.by.tenant
-    newer = newer_requests(rows, terms.command, terms.ended_at)
-    return [DoorOutcome(row, newer.get(row.device_id), terms) for row in rows]
+            row.request.tenant = door_order.by.tenant
+    newer = newer_requests(rows, door_order.command, door_order.ended_at)
+    return [DoorOutcome(row, newer.get(row.device_id), door_order) for row in rows]
 
 
 # Trying
 
 
-def retry_doors(terms: DoorOrder, found: Sequence[DoorOutcome[_Door]]) -> datetime | None:
+def retry_doors(door_order: DoorOrder, found: Sequence[DoorOutcome[_Door]]) -> datetime | None:
     """Try the doors that are due, those with the fewest tries first. Return the time of the next step, or None.
 
     The first try of a door is always recorded: its outcome is the reason that pages show. Others are recorded only if
@@ -262,39 +264,41 @@ def retry_doors(terms: DoorOrder, found: Sequence[DoorOutcome[_Door]]) -> dateti
     """
     now, connection = database_now(), current_connection()
     tries = [(at, each) for each in found if (at := each.next_try_at(connection.granted_at)) is not None]
-    by = terms.find_requester() if tries else None
+    by = door_order.find_requester() if tries else None
     blocked = by is None or bool(why_unavailable(connection))
     sending = sum(each.is_sending for each in found)
     free = 0 if blocked else max(_free_calls() - sending, 0)
     due = sorted((each.row for at, each in tries if at <= now), key=lambda row: row.attempts)
     tried = [row for place, row in enumerate(due) if place < free or row.request is None]
-    lock_doors(terms, tried)
+    lock_doors(door_order, tried)
     for row in tried:
         nonce = Nonce(f"{row._meta.label_lower}-{row.pk}-{row.attempts}")
-        send_command(row, terms, by=by or terms.by, nonce=nonce, automatic=True)
+        send_command(row, door_order, by=by or door_order.by, nonce=nonce, automatic=True)
     if tried or any(each.is_in_progress for each in found):
         return now + SOON
     if not tries:
         return None
     if blocked:
-        return now + terms.first_pause
-    free_at = min(calls_available_at(), now + terms.longest_pause)
+        return now + door_order.first_pause
+    free_at = min(calls_available_at(), now + door_order.longest_pause)
     return max(min(at for at, _each in tries), free_at, now + SOON)
 
 
-def lock_doors(terms: DoorOrder, rows: Iterable[OrderedDoor]) -> None:
+def lock_doors(door_order: DoorOrder, rows: Iterable[OrderedDoor]) -> None:
     """Lock doors in one order for all transactions, to avoid deadlocks."""
     for target in sorted(row.target for row in rows):
-        lock_target(terms.by.tenant, target)
+        lock_target(door_order.by.tenant, target)
 
 
-def send_command(row: OrderedDoor, terms: DoorOrder, *, by: Requester, nonce: Nonce, automatic: bool = False) -> None:
+def send_command(
+    row: OrderedDoor, door_order: DoorOrder, *, by: Requester, nonce: Nonce, automatic: bool = False
+) -> None:
     """Record the order's command for a door, unless there is a newer command. Call it within a transaction."""
-    lock_doors(terms, [row])
-    if newer_requests([row], terms.command):
+    lock_doors(door_order, [row])
+    if newer_requests([row], door_order.command):
         return
     door = PassController(device_id=row.device_id, device_name=row.door_name)
-    command = service_command(door, terms.command, by.user, terms.permission)
+    command = service_command(door, door_order.command, by.user, door_order.permission)
     intent, is_new = record_intent(command, by=by, nonce=nonce, automatic=automatic)
     if is_new:
         type(row).objects.filter(pk=row.pk).update(request=intent, attempts=F("attempts") + 1)

@@ -24,8 +24,8 @@ from portal.domain.intents.recording import Requester
 from tenants.roles import Permission
 
 
-def terms_of(hold: Hold) -> DoorOrder:
-    """Return the terms of locking the door.
+def door_order_of(hold: Hold) -> DoorOrder:
+    """Return the order of locking the door.
 
     Ending a hold takes nothing away from anyone, so another person replaces one who lost the permission.
     """
@@ -49,13 +49,13 @@ def run_step(hold: Hold) -> datetime | None:
         return None
     if hold.unlock.state in UNDER_WAY:
         return now + SOON
-    terms = terms_of(hold)
-    door_orders.lock_doors(terms, [hold])
-    (found,) = door_orders.outcomes(terms, [hold])
+    door_order = door_order_of(hold)
+    door_orders.lock_doors(door_order, [hold])
+    (found,) = door_orders.outcomes(door_order, [hold])
     if found.result in (DONE, NEWER) and not found.is_in_progress:
         _close(hold, Hold.State.SUPERSEDED if found.newer is not None else Hold.State.ENDED)
         return None
-    return door_orders.retry_doors(terms, [found])
+    return door_orders.retry_doors(door_order, [found])
 
 
 def _close(hold: Hold, state: Hold.State) -> None:

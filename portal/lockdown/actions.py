@@ -24,7 +24,7 @@ from portal.domain.places.models import PassController, natural_key
 from portal.domain.safety import changing
 from portal.domain.safety.changing import ChangeResult
 from portal.domain.safety.rules import SafetyRule, SettingValues, on_or_off
-from portal.lockdown.door_outcomes import LockdownOutcome, door_outcomes, terms_of
+from portal.lockdown.door_outcomes import LockdownOutcome, door_order_of, door_outcomes
 from portal.lockdown.models import Kind, Lockdown, LockdownDoor, LockdownSetting, Scope, Second, State, current_setting
 from portal.lockdown.preview import DoorSelection, LockdownPreview
 from tenants import audit
@@ -102,9 +102,9 @@ def send_again(*, order: Lockdown, by: Requester, nonce: Nonce) -> Lockdown:
     with transaction.atomic():
         order = _lock_order(order)
         rows = [each.row for each in door_outcomes(order) if each.result not in (DONE, NEWER, SENDING)]
-        door_orders.lock_doors(terms_of(order), rows)
+        door_orders.lock_doors(door_order_of(order), rows)
         for row in rows:
-            send_command(row, terms_of(order), by=by, nonce=Nonce(f"{nonce.value}-{row.pk}", nonce.clicked_at))
+            send_command(row, door_order_of(order), by=by, nonce=Nonce(f"{nonce.value}-{row.pk}", nonce.clicked_at))
         marking.release_row("lockdowns", order.pk)
         Lockdown.objects.filter(pk=order.pk).update(by=by.user, due_at=ClockTime())
         if rows:
@@ -194,9 +194,9 @@ def _activate(order: Lockdown, by: Requester, nonce: Nonce) -> None:
     order.state, order.by, order.due_at = State.ACTIVE, by.user, database_now()
     order.save(update_fields=["state", "by", "due_at"])
     rows = list(order.doors.order_by("pk"))  # doors that are not locked come first
-    door_orders.lock_doors(terms_of(order), rows)
+    door_orders.lock_doors(door_order_of(order), rows)
     for row in rows:
-        send_command(row, terms_of(order), by=by, nonce=Nonce(f"{nonce.value}-{row.pk}", nonce.clicked_at))
+        send_command(row, door_order_of(order), by=by, nonce=Nonce(f"{nonce.value}-{row.pk}", nonce.clicked_at))
     if former is not None:
         _copy_other_doors(former, order)
     _audit(by, "started", order, len(rows))

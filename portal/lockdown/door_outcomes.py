@@ -27,8 +27,8 @@ _NOT_LOCKED = (
 )  # fmt: skip
 
 
-def terms_of(lockdown: Lockdown) -> DoorOrder:
-    """Return the terms of a lockdown. It needs the permission of its person, who keeps acting.
+def door_order_of(lockdown: Lockdown) -> DoorOrder:
+    """Return the order of a lockdown. It needs the permission of its person, who keeps acting.
 
     After a person stopped a request, or the permission was lost, only a person retries.
     """
@@ -79,7 +79,7 @@ def door_outcomes(lockdown: Lockdown) -> list[LockdownOutcome]:
     known = {door.device_id: door for door in doors}
     found = [
         LockdownOutcome(**vars(each), door=known.get(each.row.device_id), lockdown=lockdown)
-        for each in door_orders.outcomes(terms_of(lockdown), rows)
+        for each in door_orders.outcomes(door_order_of(lockdown), rows)
     ]
     return sorted(
         found, key=lambda each: (not each.is_opened_since and RESULTS.index(each.result), natural_key(str(each.row)))
@@ -102,7 +102,7 @@ def run_step(lockdown: Lockdown) -> datetime | None:
         over = {"state": State.DONE, "ended_at": ClockTime(), "due_at": None}
         Lockdown.objects.filter(pk=lockdown.pk).update(**over)
         return None
-    return door_orders.retry_doors(terms_of(lockdown), found)
+    return door_orders.retry_doors(door_order_of(lockdown), found)
 
 
 ORDERS = door_orders.order_process(

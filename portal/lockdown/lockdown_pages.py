@@ -20,7 +20,7 @@ from portal.devices.door_orders import DONE, IDLE, MISSED, NEWER, SENDING, UNCER
 from portal.domain.intents.models import Intent, Reason
 from portal.domain.intents.words import outcome_of
 from portal.domain.places.models import DoorState
-from portal.lockdown.door_outcomes import LockdownOutcome, count_results, door_outcomes, terms_of
+from portal.lockdown.door_outcomes import LockdownOutcome, count_results, door_order_of, door_outcomes
 from portal.lockdown.models import Forecast, Lockdown, State
 from tenants.access import TenantRequest
 from tenants.connections.service_clients import current_connection
@@ -80,7 +80,7 @@ class DoorLine:
 
     @property
     def next_try_text(self) -> str:
-        if not self.outcome.terms.is_active:
+        if not self.outcome.door_order.is_active:
             return _("Not tried again: the order has ended.")
         if self._next_at is None:
             return _("Not tried again by itself.")
@@ -114,7 +114,7 @@ class LockdownPage:
         """Return why the portal cannot retry any door now; empty if it can, or if there is nothing to retry."""
         if not any(each.should_retry for each in self.door_outcomes):
             return ""
-        return terms_of(self.order).blocked_reason()
+        return door_order_of(self.order).blocked_reason()
 
     @cached_property
     def lines(self) -> list[DoorLine]:

@@ -221,8 +221,8 @@ def test_a_hold_whose_answer_was_lost_is_locked_at_its_end_too(one, guard):
 def test_pauses_grow_to_five_minutes(one, guard):
     press(guard, one, end="15")
     with tenant_scope(one.tenant):
-        terms = holds.terms_of(Hold.objects.select_related("by", "support_session").get())
-    assert [terms.pause_after(n).total_seconds() for n in (1, 2, 3, 20)] == [5, 10, 20, 300]
+        door_order = holds.door_order_of(Hold.objects.select_related("by", "support_session").get())
+    assert [door_order.pause_after(n).total_seconds() for n in (1, 2, 3, 20)] == [5, 10, 20, 300]
 
 
 def test_without_an_end_that_can_be_nothing_is_sent(one, guard):
