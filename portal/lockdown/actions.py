@@ -25,7 +25,16 @@ from portal.domain.safety import changing
 from portal.domain.safety.changing import ChangeResult
 from portal.domain.safety.rules import SafetyRule, SettingValues, on_or_off
 from portal.lockdown.door_outcomes import LockdownOutcome, door_order_of, door_outcomes
-from portal.lockdown.models import Kind, Lockdown, LockdownDoor, LockdownSetting, Scope, Second, State, current_setting
+from portal.lockdown.models import (
+    Kind,
+    Lockdown,
+    LockdownDoor,
+    LockdownSetting,
+    Scope,
+    SecondPersonRule,
+    State,
+    current_setting,
+)
 from portal.lockdown.preview import DoorSelection, LockdownPreview
 from tenants import audit
 from tenants.access import access_to
@@ -235,7 +244,7 @@ def _audit(by: Requester, action: str, order: Lockdown, doors: int) -> None:
     )
 
 
-def change_settings(*, evacuation: bool, doors: Sequence[str], second: Second, by: Requester) -> ChangeResult:
+def change_settings(*, evacuation: bool, doors: Sequence[str], second: SecondPersonRule, by: Requester) -> ChangeResult:
     """Change the settings; unknown doors are dropped. Raises NotChanged."""
     known = PassController.objects.order_by("name_order", "pk").values_list("device_id", flat=True)
     values = {"evacuation": evacuation, "doors": [each for each in known if each in doors], "second": second.value}
@@ -276,7 +285,7 @@ def _describe_settings(_subject: str, values: SettingValues) -> Mapping[str, str
     return {
         _("Evacuation unlock"): on_or_off(values["evacuation"]),
         _("Doors of the evacuation unlock"): join_values(map(str, rows)),
-        _("A second person has to confirm"): str(Second(values["second"]).label),
+        _("A second person has to confirm"): str(SecondPersonRule(values["second"]).label),
     }
 
 

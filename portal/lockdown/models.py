@@ -107,7 +107,7 @@ class LockdownDoor(OrderedDoor):
         return self.name
 
 
-class Second(models.TextChoices):
+class SecondPersonRule(models.TextChoices):
     """The kinds of orders that a second person has to confirm before anything is sent."""
 
     NOTHING = "", _("Nothing")
@@ -120,7 +120,7 @@ class LockdownSetting(TenantModel):
 
     evacuation = models.BooleanField(default=False)
     doors = models.JSONField(default=list)
-    second = models.CharField(max_length=10, choices=Second, blank=True, default="")
+    second = models.CharField(max_length=10, choices=SecondPersonRule, blank=True, default="")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["tenant"], name="lockdown_one_setting")]
@@ -130,7 +130,7 @@ class LockdownSetting(TenantModel):
 
     def needs_second_person(self, kind: Kind) -> bool:
         """Check whether an order of this kind waits for a second person. Relocking never does."""
-        return self.second == kind.value or (self.second == Second.BOTH and kind is not Kind.RELOCK)
+        return self.second == kind.value or (self.second == SecondPersonRule.BOTH and kind is not Kind.RELOCK)
 
 
 def current_setting() -> LockdownSetting:

@@ -24,7 +24,7 @@ from portal.domain.safety.changing import change_with_feedback
 from portal.lockdown import actions
 from portal.lockdown.actions import change_settings, evacuation_doors
 from portal.lockdown.lockdown_pages import LockdownPage, Lockdowns
-from portal.lockdown.models import Kind, Lockdown, LockdownSetting, Second, current_setting
+from portal.lockdown.models import Kind, Lockdown, LockdownSetting, SecondPersonRule, current_setting
 from portal.lockdown.preview import DoorSelection, LockdownPreview, form_choices
 from tenants.access import TenantRequest, tenant_view
 from tenants.pending_commands import PendingCommand
@@ -181,7 +181,7 @@ class SettingsForm(ConflictForm, forms.Form):
     door = _Doors(label=gettext_lazy("Doors of the evacuation unlock"), required=False)
     second = forms.ChoiceField(
         label=gettext_lazy("A second person has to confirm"),
-        choices=Second.choices,
+        choices=SecondPersonRule.choices,
         required=False,
         error_messages={"invalid_choice": gettext_lazy("Choose what a second person confirms. Nothing was changed.")},
     )
@@ -197,4 +197,8 @@ class SettingsForm(ConflictForm, forms.Form):
     def values(self) -> dict[str, Any]:
         """Return the chosen values, as arguments of `change_settings`."""
         cleaned = self.cleaned_data
-        return {"evacuation": cleaned["evacuation"], "doors": cleaned["door"], "second": Second(cleaned["second"])}
+        return {
+            "evacuation": cleaned["evacuation"],
+            "doors": cleaned["door"],
+            "second": SecondPersonRule(cleaned["second"]),
+        }
