@@ -49,7 +49,7 @@ def watch(ground: Ground) -> list[Figure]:
         DetectionState.objects_across_tenants.bulk_create(
             (DetectionState(tenant_id=pk) for pk in ids), ignore_conflicts=True
         )
-        calm = _seconds(lambda: not DetectionState.objects_across_tenants.filter(due_at__lte=ClockTime()).exists())
+        settled = _seconds(lambda: not DetectionState.objects_across_tenants.filter(due_at__lte=ClockTime()).exists())
         DetectionState.objects_across_tenants.update(due_at=later)
         Alert.objects_across_tenants.bulk_create(
             Alert(tenant_id=pk, kind="offline", subject="pass_controller:D", severity=Severity.WARNING, weight=1,
@@ -61,7 +61,7 @@ def watch(ground: Ground) -> list[Figure]:
     again = ground.sizes.again("watch", due=count, worker_sets=sets)
     label = f"{count:,} tenants due for alerts, {sets} worker set{'s' if sets > 1 else ''}"
     return [
-        Figure(f"{label}, all calm", f"{calm:.1f} s", "", calm, ("<=", 60), again),
+        Figure(f"{label}, nothing due", f"{settled:.1f} s", "", settled, ("<=", 60), again),
         Figure(f"{label}, an alert of each is over", f"{restless:.1f} s", command=again),
     ]
 

@@ -18,12 +18,12 @@ class DoorList(Table):
     name = "doors"
     caption = _("Doors")
     search_label = _("Find a door")
-    default_sort = "calm"
+    default_sort = "urgency"
     views = ("board", "list")
     poll_pace = "state"
     columns = (
         Column("name", _("Door"), value=str, sort="name_order", phone="title", fixed=True),
-        Column("state", _("State"), sort="calm"),
+        Column("state", _("State"), sort="urgency"),
         Column("areas", _("Area")),
         Column("door", _("Door leaf")),
         Column("power", _("Power"), phone="hide"),

@@ -101,12 +101,12 @@ def describe_hold(hold: Hold) -> str:
 
 
 def by_urgency() -> QuerySet[PassController]:
-    """Return all doors with their sort key `calm`: those that need attention first, the most serious on top."""
+    """Return all doors with their sort key `urgency`: those that need attention first, the most serious on top."""
     loud = [state for state in DoorState if state in door_states.ATTENTION_STATES]
     ranks = [When(state=state, then=Value(str(place))) for place, state in enumerate(loud)]
     rank = Case(*ranks, When(attention=True, then=Value("8")), default=Value("9"))
-    rows = PassController.objects.annotate(calm=Concat(rank, "name_order", output_field=CharField()))
-    return rows.order_by("calm", "pk")
+    rows = PassController.objects.annotate(urgency=Concat(rank, "name_order", output_field=CharField()))
+    return rows.order_by("urgency", "pk")
 
 
 def version_of_doors() -> str:

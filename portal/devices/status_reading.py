@@ -134,7 +134,7 @@ def on_histories(tenant: Tenant, *, histories: Sequence[History]) -> None:
     """Update doors from new records, oldest first. Called by the mirror in the transaction that stores the records."""
     catalogue = tenant.environment.catalogue
     # Records of these categories need a reading, because the door was operated or the event is serious.
-    telling = {*catalogue.records.operated, *catalogue.records.device_alarm_categories}
+    relevant = {*catalogue.records.operated, *catalogue.records.device_alarm_categories}
     reading_due: dict[str, datetime | None] = {}
     for record in filter(lambda record: record.device_id, histories):
         word = door_word_of(record, catalogue.states)
@@ -143,7 +143,7 @@ def on_histories(tenant: Tenant, *, histories: Sequence[History]) -> None:
                 door_states.request_reading(record.device_id, is_urgent=False)
             else:
                 reading_due[record.device_id] = None
-        elif record.category in telling:
+        elif record.category in relevant:
             reading_due.setdefault(record.device_id, record.at)
     if sum(
         door_states.request_reading(device_id, unless_read_after=at) for device_id, at in sorted(reading_due.items())

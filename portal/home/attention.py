@@ -48,8 +48,8 @@ def attention_lines(access: Access, found: OverviewFigures, failed: Sequence[Job
     parts = (_alerts, _doors, _keys, _uncertain_requests)
     urgent = [line for part in parts for line in part(access, found)]
     urgent.sort(key=lambda line: line.tone != "alarm")
-    calm = (_assigned_alerts, _keys_out, _expired_members)
-    return [*urgent, *_failed_jobs(access, failed), *(line for part in calm for line in part(access, found))]
+    quiet = (_assigned_alerts, _keys_out, _expired_members)
+    return [*urgent, *_failed_jobs(access, failed), *(line for part in quiet for line in part(access, found))]
 
 
 def bounded_number(number: int) -> str:

@@ -49,11 +49,11 @@ class Keys(Table):
     poll_pace = "state"
     caption = gettext_lazy("Keys")
     search_label = gettext_lazy("Find a key by number, name or key box")
-    default_sort = "calm"
+    default_sort = "urgency"
     columns = (
         Column("key", pgettext_lazy("box", "Key"), value=str, sort="number_order", phone="title", fixed=True),
         Column("box", gettext_lazy("Key box"), value=lambda row: str(row.key_box), sort="key_box__name_order"),
-        Column("state", gettext_lazy("State"), sort="calm"),
+        Column("state", gettext_lazy("State"), sort="urgency"),
         Column("holder", pgettext_lazy("key", "With")),
         Column("since", gettext_lazy("Since"), kind="time"),
     )

@@ -46,7 +46,7 @@ def chip(state: str, text: str = "", as_of: datetime | None = None) -> SafeStrin
 
 
 @register.simple_tag
-def watch(part: str, pace: str = "calm") -> SafeString:
+def watch(part: str, pace: str = "normal") -> SafeString:
     """`<div hx-get="…" {% watch "overview" %}>`: a part that updates while the page is open.
 
     `pace` is a key of `live_updates.INTERVALS`. It also updates when an outcome is known or the tab is opened again.

@@ -287,12 +287,12 @@ def check_due() -> None:
 
 def _check_tenants(watches: Collection[DetectionState]) -> None:
     """Check these tenants: those without anything to check in one statement, the others one by one."""
-    with across_tenants("the calm ones of all tenants are looked at together"):
+    with across_tenants("tenants without anything to check are updated together"):
         now = database_now()
         kinds = _kinds_to_check([each.tenant_id for each in watches])
         others = [each for each in watches if kinds[each.tenant_id] or each.behind]
-        calm = {each.pk for each in watches} - {each.pk for each in others}
-        DetectionState.objects_across_tenants.filter(pk__in=calm).update(due_at=now + INTERVAL, woken_at=None)
+        idle = {each.pk for each in watches} - {each.pk for each in others}
+        DetectionState.objects_across_tenants.filter(pk__in=idle).update(due_at=now + INTERVAL, woken_at=None)
         tenants = Tenant.objects.select_related("environment").in_bulk([each.tenant_id for each in others])
     for tenant in tenants.values():
         rounds.run_for_tenant(tenant, lambda each: check_tenant(kinds[each.pk]))

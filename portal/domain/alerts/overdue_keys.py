@@ -57,7 +57,7 @@ def state_columns(*, by_log: bool) -> tuple[str, str]:
 
 
 def keys_with_state(*, by_log: bool) -> QuerySet[Key]:
-    """Return all keys with `shown`, `late`, `who`, `odd` and `line`, ordered by `calm`.
+    """Return all keys with `shown`, `late`, `who`, `odd` and `line`, ordered by `urgency`.
 
     Keys with a discrepancy or fault come first, then keys that are out (longest first), then keys with unknown
     location.
@@ -80,7 +80,7 @@ def keys_with_state(*, by_log: bool) -> QuerySet[Key]:
         default=Value("4"),
     )
     place = Concat(rank, Value(" "), "key_box__name_order", Value(" "), "number_order", output_field=CharField())
-    return rows.annotate(calm=place).order_by("calm", "pk")
+    return rows.annotate(urgency=place).order_by("urgency", "pk")
 
 
 def find_listed(listed: Iterable[dict[str, Any]]) -> list[Key]:

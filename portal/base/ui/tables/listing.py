@@ -54,7 +54,7 @@ class Listing:
     extra_template: ClassVar[str] = ""
     # The version of a list that updates (`live_updates.version_of`); empty for one that does not.
     version: str = ""
-    poll_pace: ClassVar[str] = "calm"  # how often such a list updates: a key of `live_updates.INTERVALS`
+    poll_pace: ClassVar[str] = "normal"  # how often such a list updates: a key of `live_updates.INTERVALS`
     registry: ClassVar[dict[str, type["Listing"]]] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
