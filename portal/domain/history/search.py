@@ -214,8 +214,8 @@ SELECT t.id, t.tenant_id, t.at, t.pieces::int4[]
 FROM unnest(%s::int8[], %s::int8[], %s::timestamptz[], %s::text[]) AS t (id, tenant_id, at, pieces)
 """
 _UPDATE_TEXT = """
-UPDATE history_history h SET text_key = t.said
-FROM unnest(%s::int8[], %s::int8[], %s::timestamptz[], %s::text[]) AS t (id, tenant_id, at, said)
+UPDATE history_history h SET text_key = t.text_key
+FROM unnest(%s::int8[], %s::int8[], %s::timestamptz[], %s::text[]) AS t (id, tenant_id, at, text_key)
 WHERE h.id = t.id AND h.at = t.at AND h.tenant_id = t.tenant_id
 """
 

@@ -37,8 +37,8 @@ def event(record: History) -> str:
 
 
 @register.filter
-def said(record: History) -> str:
-    """Return the event of a record in the service's words only: `{{ record|said }}`."""
+def event_text(record: History) -> str:
+    """Return the event of a record in the service's words only: `{{ record|event_text }}`."""
     return text_of(record)
 
 

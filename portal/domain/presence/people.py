@@ -171,7 +171,7 @@ def present_members(now: datetime) -> list[PersonInside]:
 def count_by_last_door(now: datetime) -> QuerySet[LastPassage, Any]:
     """Return how many members passed each door last: one row for each door."""
     by_door = _counted_passages(now).order_by().values("device_id").annotate(n=Count("pk"))
-    return by_door.values(said=JSONObject(door=F("device_id"), n=F("n")))
+    return by_door.values(door_count=JSONObject(door=F("device_id"), n=F("n")))
 
 
 def headcount_of(doors: Mapping[str, int], known: DoorDirections) -> Headcount:
