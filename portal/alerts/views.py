@@ -45,7 +45,7 @@ def index(request: TenantRequest) -> HttpResponse:
 def alert(request: TenantRequest, alert_id: int) -> HttpResponse:
     """Show one alert. While the page is open, it is updated."""
     context = _alert_context(request, _alert_or_404(alert_id))
-    if live_updates.is_up_to_date(request, context["seen"]):
+    if live_updates.is_up_to_date(request, context["version"]):
         return live_updates.unchanged_response()
     page = "alerts/now.html" if live_updates.is_poll(request) else "alerts/alert.html"
     return render(request, page, context)
@@ -71,7 +71,7 @@ def _alert_context(request: TenantRequest, found: Alert) -> dict[str, Any]:
         "outgoing": outgoing,
         "may_take": request.access.can(Permission.ALERTS_TAKE),
         "is_mine": found.taken_by_id == request.user.pk,
-        "seen": _version_of(found, records, notes, outgoing),
+        "version": _version_of(found, records, notes, outgoing),
     }
 
 

@@ -53,17 +53,17 @@ def camera(request: TenantRequest, camera_id: str) -> HttpResponse:
     found = _camera_or_404(camera_id)
     refreshing.mark_in_sight([found])
     tile = tiles.tile_of(request, found)
-    seen = live_updates.version_of(tiles.version_of([tile]), found.status_at, found.is_streaming)
-    if live_updates.is_up_to_date(request, seen):
+    version = live_updates.version_of(tiles.version_of([tile]), found.status_at, found.is_streaming)
+    if live_updates.is_up_to_date(request, version):
         return live_updates.unchanged_response()
     tiles.record_latest_viewed([found], Requester.from_request(request))
     if live_updates.is_poll(request):
-        return render(request, "cameras/latest.html", {"tile": tile, "camera": found, "seen": seen})
+        return render(request, "cameras/latest.html", {"tile": tile, "camera": found, "version": version})
     viewing = viewing_of(request, found)
     context = {
         "camera": found,
         "tile": tile,
-        "seen": seen,
+        "version": version,
         "doors": PassController.objects.filter(device_id__in=found.doors).order_by("name_order", "pk"),
         "areas": Area.objects.filter(area_id__in=found.areas).order_by("name_order", "pk"),
         "day": queries.CameraDay(request, found),
@@ -82,11 +82,11 @@ def camera(request: TenantRequest, camera_id: str) -> HttpResponse:
 def at_door(request: TenantRequest, device_id: str) -> HttpResponse:
     """Show the cameras that cover a door, as part of other pages. While these are open, pictures are updated."""
     found = tiles.tiles_at_door(request, device_id)
-    seen = tiles.version_of(found)
-    if live_updates.is_up_to_date(request, seen):
+    version = tiles.version_of(found)
+    if live_updates.is_up_to_date(request, version):
         return live_updates.unchanged_response()
     tiles.record_latest_viewed([each.camera for each in found], Requester.from_request(request))
-    return render(request, "cameras/at_door.html", {"tiles": found, "seen": seen, "device_id": device_id})
+    return render(request, "cameras/at_door.html", {"tiles": found, "version": version, "device_id": device_id})
 
 
 @tenant_view(Permission.CAMERAS_VIEW, methods=["POST"])
@@ -245,17 +245,17 @@ def clip(request: TenantRequest, history_id: str) -> HttpResponseBase:
         page_url = reverse("cameras:clip", args=[request.tenant.slug, history_id])
         return redirect(f"{page_url}?incident=1" if _is_incident(request) else page_url)
     status = clips.clip_status(record, Clip.objects.filter(history_id=history_id).first())
-    seen = live_updates.version_of(
+    version = live_updates.version_of(
         status.state, status.reason, status.clip and (status.clip.due_at, status.clip.answered_at)
     )
-    if live_updates.is_up_to_date(request, seen):
+    if live_updates.is_up_to_date(request, version):
         return live_updates.unchanged_response()
     if live_updates.is_poll(request) and status.state == Clip.State.READY:
         return HttpResponse(status=204, headers={"HX-Refresh": "true"})  # reload as a page, so that it is counted once
     context: dict[str, Any] = {
         "record": record,
         "clip": status,
-        "seen": seen,
+        "version": version,
         "downloads": usage.current_usage().downloads,
     }
     if live_updates.is_poll(request):

@@ -67,7 +67,7 @@ def door(request: TenantRequest, device_id: str) -> HttpResponse:
     """Show a door's page. While it is open, the state, records and commands are updated."""
     found = get_door(device_id)
     context = _live_context(request, found)
-    if live_updates.is_up_to_date(request, context["seen"]):
+    if live_updates.is_up_to_date(request, context["version"]):
         return live_updates.unchanged_response()
     if live_updates.is_poll(request):
         return render(request, "devices/now.html", context | {"fresh": True})
@@ -142,7 +142,7 @@ def _live_context(request: TenantRequest, door: PassController) -> dict[str, Any
         "door": door,
         "intents": intents,
         "happened": records,
-        "seen": queries.version_of(door, records, intents, hold),
+        "version": queries.version_of(door, records, intents, hold),
         "held": hold,
         "held_words": queries.describe_hold(hold) if hold is not None else "",
         "state": queries.state_of(door, request.tenant.environment.catalogue.states),

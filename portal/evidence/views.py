@@ -120,7 +120,7 @@ def _context(request: TenantRequest, found: Incident) -> dict[str, Any]:
         "ended_holds": [each for each in found.holds.all() if not each.is_active],
         "items": items,
         "exports": found.exports.select_related("requested_by", "file").order_by("-pk")[:_EXPORTS],
-        "seen": _version_of(found),
+        "version": _version_of(found),
         "kept_until": min(_expiry_times([each for each in items if each.is_record]), default=None),
         "missing": len(missing),
         "awaited": sum(1 for each in items if each.is_loading),

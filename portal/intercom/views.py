@@ -50,13 +50,13 @@ def index(request: TenantRequest) -> HttpResponseBase:
         return redirect(page_of(request, found[0]))
     refreshing.mark_in_sight(found)
     drawn = [tiles.tile_of(request, each, "intercom") for each in found]
-    seen = tiles.version_of(drawn)
-    if live_updates.is_up_to_date(request, seen):
+    version = tiles.version_of(drawn)
+    if live_updates.is_up_to_date(request, version):
         return live_updates.unchanged_response()
     tiles.record_latest_viewed(found, Requester.from_request(request))
     if live_updates.is_poll(request):
-        return render(request, "intercom/wall.html", {"tiles": drawn, "seen": seen})
-    return render(request, "intercom/index.html", {"tiles": drawn, "seen": seen})
+        return render(request, "intercom/wall.html", {"tiles": drawn, "version": version})
+    return render(request, "intercom/index.html", {"tiles": drawn, "version": version})
 
 
 @tenant_view(Permission.INTERCOM)
@@ -67,10 +67,10 @@ def camera(request: TenantRequest, camera_id: str) -> HttpResponse:
     tile, doors = tiles.tile_of(request, found, "intercom"), doors_of(request.tenant, found)
     expected = expected_visits(timezone.now())
     door_states = [(each.door.pk, each.state, [intent.pk for intent in each.intents]) for each in doors]
-    seen = live_updates.version_of(
+    version = live_updates.version_of(
         tiles.version_of([tile]), door_states, [(each.pk, each.guest_name) for each in expected]
     )
-    if live_updates.is_up_to_date(request, seen):
+    if live_updates.is_up_to_date(request, version):
         return live_updates.unchanged_response()
     viewing = viewing_of(request, found)
     context = {
@@ -79,7 +79,7 @@ def camera(request: TenantRequest, camera_id: str) -> HttpResponse:
         "doors": doors,
         "expected": expected,
         "unlock": DoorCommand.UNLOCK,
-        "seen": seen,
+        "version": version,
         "viewing": viewing,
         "streaming": usage.current_usage().streaming,
         "seconds_left": seconds_left(viewing),

@@ -42,7 +42,7 @@ def box(request: TenantRequest, key_device_id: str) -> HttpResponse:
     """Show a key box. Its keys and requests are updated while the page is open."""
     found = _box(key_device_id)
     context = _box_context(request, found)
-    if live_updates.is_up_to_date(request, context["seen"]):
+    if live_updates.is_up_to_date(request, context["version"]):
         return live_updates.unchanged_response()
     if live_updates.is_poll(request):
         return render(request, "keys/now.html", context | {"fresh": True})
@@ -74,7 +74,7 @@ def key(request: TenantRequest, key_device_id: str, unit_no: str) -> HttpRespons
     if found is None:
         raise Http404
     context = _key_context(request, found)
-    if live_updates.is_up_to_date(request, context["seen"]):
+    if live_updates.is_up_to_date(request, context["version"]):
         return live_updates.unchanged_response()
     if live_updates.is_poll(request):
         return render(request, "keys/key_now.html", context | {"fresh": True})
@@ -100,7 +100,7 @@ def _key_context(request: TenantRequest, found: queries.ShownKey) -> dict[str, A
         "chain": chain,
         "has_more": has_more,
         "log": log,
-        "seen": live_updates.version_of(*known, newest, log.as_of, log.error),
+        "version": live_updates.version_of(*known, newest, log.as_of, log.error),
     }
 
 
@@ -159,6 +159,8 @@ def _box_context(request: TenantRequest, box: KeyBox) -> dict[str, Any]:
         "intents": intents,
         "happened": records,
         "state": overdue_keys.state_of_box(box, queries.states_of(request)),
-        "seen": live_updates.version_of(box.status_as_of, key_states, records.version, intents[0].pk if intents else 0),
+        "version": live_updates.version_of(
+            box.status_as_of, key_states, records.version, intents[0].pk if intents else 0
+        ),
         "may_operate": request.access.can(Permission.KEYS_OPERATE),
     }

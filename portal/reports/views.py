@@ -142,7 +142,7 @@ def _version(report: Report) -> str:
 
 
 def _context(report: Report) -> dict[str, object]:
-    context: dict[str, object] = {"report": report, "kind": KINDS[report.kind], "seen": _version(report)}
+    context: dict[str, object] = {"report": report, "kind": KINDS[report.kind], "version": _version(report)}
     if report.head is None:
         return context
     head = ReportHead.from_json(report.head)

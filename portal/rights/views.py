@@ -146,7 +146,7 @@ def _form(member: Member, read: MemberRights, sheet: RightsSheet, named: PlaceNa
     saved = list(member_rights.all_templates())
     return {
         "board": sheet_view(sheet, named),
-        "seen": actions.seal_read(member, read),
+        "shown_token": actions.seal_read(member, read),
         "device_modes": modes("devices", sheet.devices.raw) if sheet.devices else [],
         "key_modes": modes("keys", sheet.keys.raw) if sheet.keys else [],
         "schedule_templates": [each for each in saved if each.schedule is not None],

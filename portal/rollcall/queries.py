@@ -142,13 +142,13 @@ def changes_since(call: RollCall, since: int) -> dict[str, Any]:
     page = _version(ListedPerson.objects.filter(roll_call=call).count(), moves)
     last = newest["last"] or 0
     found: dict[str, Any] = {"page": page, "last": last, "ended": call.ended_at is not None}
-    seen = live_updates.version_of(found, newest["number"])
+    version = live_updates.version_of(found, newest["number"])
     if since < last:
         changed = ticks.filter(pk__gt=since - _OVERLAP).values("listed_id")
         rows = ticks.filter(listed_id__in=changed).select_related("by").order_by("counts_at", "pk")
         newest_of = {each.listed_id: PersonRow(ListedPerson(pk=each.listed_id), [each], "") for each in rows}
         found["rows"] = {key: [row.status, row.marked_by] for key, row in newest_of.items()}
-    return found | {"seen": seen}
+    return found | {"version": version}
 
 
 def not_saved_text(refused: Iterable[TickRefusal | None]) -> str:

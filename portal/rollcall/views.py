@@ -83,7 +83,9 @@ def state(request: TenantRequest, call_id: int) -> HttpResponse:
         queries.get_roll_call(call_id), int(since) if since.isdecimal() and len(since) < 18 else 0
     )
     return (
-        live_updates.unchanged_response() if live_updates.is_up_to_date(request, found["seen"]) else JsonResponse(found)
+        live_updates.unchanged_response()
+        if live_updates.is_up_to_date(request, found["version"])
+        else JsonResponse(found)
     )
 
 

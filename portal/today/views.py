@@ -56,7 +56,7 @@ def board(request: TenantRequest) -> HttpResponse:
     """Show only the board, for automatic updates and while typing. 204 if nothing changed."""
     state = BoardView.from_values(request.GET)
     context = _board_context(request, state)
-    if live_updates.is_up_to_date(request, context["seen"]):
+    if live_updates.is_up_to_date(request, context["version"]):
         return live_updates.unchanged_response()
     response = HttpResponse(context["drawn"])
     if not live_updates.is_poll(request):
@@ -147,8 +147,8 @@ def _board_context(request: TenantRequest, state: BoardView) -> dict[str, Any]:
         "may_manage": request.access.can(Permission.GUESTS_MANAGE),
     }
     drawn = render_to_string("guests/today/board.html", context, request)
-    seen = live_updates.version_of(drawn)
-    return context | {"drawn": drawn.replace("SEEN", seen, 1), "seen": seen}
+    version = live_updates.version_of(drawn)
+    return context | {"drawn": drawn.replace("VERSION", version, 1), "version": version}
 
 
 @tenant_view(Permission.GUESTS_VIEW)
@@ -176,7 +176,7 @@ def in_the_building(request: TenantRequest) -> HttpResponse:
 def building_board(request: TenantRequest) -> HttpResponse:
     """Show only the list, for automatic updates and while filtering. 204 if nothing changed."""
     context = _building_context(request)
-    if live_updates.is_up_to_date(request, context["seen"]):
+    if live_updates.is_up_to_date(request, context["version"]):
         return live_updates.unchanged_response()
     response = HttpResponse(context["drawn"])
     if not live_updates.is_poll(request):
@@ -196,8 +196,8 @@ def _building_context(request: TenantRequest) -> dict[str, Any]:
         "day_begins": people.day_start_of(found.guests.at),
     }
     drawn = render_to_string("guests/today/building_board.html", context, request)
-    seen = live_updates.version_of(drawn.replace(time_tag(found.guests.at), ""))
-    return context | {"drawn": drawn.replace("SEEN", seen, 1), "seen": seen}
+    version = live_updates.version_of(drawn.replace(time_tag(found.guests.at), ""))
+    return context | {"drawn": drawn.replace("VERSION", version, 1), "version": version}
 
 
 @tenant_view(Permission.BUILDING_VIEW)

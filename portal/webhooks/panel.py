@@ -211,7 +211,7 @@ def live_context(request: TenantRequest) -> dict[str, Any]:
         "intent": intent,
         **_compare_settings(row, present, is_open=intent is not None and intent.state in (*UNDER_WAY, State.UNCERTAIN)),
     }
-    return context | {"seen": _version(context)}
+    return context | {"version": _version(context)}
 
 
 def _latest_intent(now: datetime) -> Intent | None:

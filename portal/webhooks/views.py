@@ -31,7 +31,7 @@ def now(request: TenantRequest) -> HttpResponse:
     if not live_updates.is_poll(request):
         return redirect(_page(request))
     context = panel.live_context(request)
-    if live_updates.is_up_to_date(request, context["seen"]):
+    if live_updates.is_up_to_date(request, context["version"]):
         return live_updates.unchanged_response()
     return render(request, "webhooks/now.html", context)
 

@@ -23,7 +23,7 @@ function follow() {
   const find = document.getElementById("roll-q");
   const kept = () => JSON.parse(localStorage.getItem(KEY) ?? "[]");
   const keep = (ticks) => (ticks.length ? localStorage.setItem(KEY, JSON.stringify(ticks)) : localStorage.removeItem(KEY));
-  let seen = "";
+  let version = "";
   let last = Number(roll.dataset.last); // the newest tick that this page shows
   let offline = !navigator.onLine;
   let note = "";
@@ -147,7 +147,7 @@ function follow() {
     again = Date.now() + 30000;
     let wait = 2;
     try {
-      const answer = await fetch(`${stateUrl}?since=${last}`, { headers: { "X-Seen": seen } });
+      const answer = await fetch(`${stateUrl}?since=${last}`, { headers: { "X-Seen": version } });
       wait = Math.max(wait, answer.headers.get("X-Again") ?? 0);
       offline = answer.redirected || answer.status >= 400;
       signedOut = answer.redirected;
@@ -173,7 +173,7 @@ function follow() {
     for (const [id, [status, words]] of Object.entries(state.rows ?? {})) if (rowOf(id)) show(rowOf(id), status, words);
     roll.dataset.page = state.page;
     last = state.last;
-    seen = state.seen;
+    version = state.version;
   }
 
   addEventListener("online", () => { again = 0; look(); });

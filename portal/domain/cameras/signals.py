@@ -26,7 +26,7 @@ def draw_cameras_of_door(request: TenantRequest) -> SafeString:
     if not found:
         return SafeString("")
     tiles.record_latest_viewed([each.camera for each in found], Requester.from_request(request))
-    context = {"tiles": found, "seen": tiles.version_of(found), "device_id": device_id}
+    context = {"tiles": found, "version": tiles.version_of(found), "device_id": device_id}
     return render_to_string("cameras/at_door.html", context, request)
 
 
