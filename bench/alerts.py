@@ -17,7 +17,7 @@ from tests.support.stage import Customer
 from tests.support.waiting import until
 
 _ALERT = re.compile(r"/alerts/(\d+)/")
-_MARK = re.compile(r'id="([\w-]+)"[^>]*data-seen="(\w+)"')
+_MARK = re.compile(r'id="([\w-]+)"[^>]*data-version="(\w+)"')
 _MOST = 60.0
 
 
@@ -95,7 +95,7 @@ class _Page:
     def _shows(self) -> bool:
         if time.monotonic() < self.next:
             return False
-        headers = {"HX-Request": "true", "HX-Target": self.part, "HX-Current-URL": self.path, "X-Seen": self.mark}
+        headers = {"HX-Request": "true", "HX-Target": self.part, "HX-Current-URL": self.path, "X-Version": self.mark}
         answer = self.browser.get(self.path, headers=headers)
         self.next = time.monotonic() + max(self.every, float(answer.headers.get("X-Again", 0)))
         if answer.status_code != 200:

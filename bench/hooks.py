@@ -24,7 +24,7 @@ from tests.support.stage import Customer
 from tests.support.waiting import until
 
 RATE = 100
-_MARK = re.compile(r'id="([\w-]+)"[^>]*data-seen="(\w+)"')
+_MARK = re.compile(r'id="([\w-]+)"[^>]*data-version="(\w+)"')
 
 
 def answers(ground: Ground) -> list[Figure]:
@@ -95,7 +95,7 @@ class _Page:
         html = browser.get(path).text
         marks = dict(_MARK.findall(html))
         self.part = next(name for name in marks if name != "banners")
-        self.marks = {"X-Seen": marks[self.part], "X-Seen-Banners": marks["banners"]}
+        self.marks = {"X-Version": marks[self.part], "X-Version-Banners": marks["banners"]}
         self.next = time.monotonic()
 
     def seconds_until_shown(self, customer: Customer, quiet: float) -> float:
@@ -118,7 +118,7 @@ class _Page:
         headers = {"HX-Request": "true", "HX-Target": self.part, "HX-Current-URL": self.path, **self.marks}
         answer = self.browser.get(self.path, headers=headers)
         if answer.status_code == 200:
-            self.marks["X-Seen"] = dict(_MARK.findall(answer.text))[self.part]
+            self.marks["X-Version"] = dict(_MARK.findall(answer.text))[self.part]
         return answer.text, float(answer.headers["X-Again"])
 
 

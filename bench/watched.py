@@ -17,7 +17,7 @@ from tests.support.stage import Customer
 
 DOORS, VIEWERS = 100, 20
 PEOPLE, PHONES = 300, 5
-_SEEN = re.compile(r'id="board" data-seen="(\w+)"')
+_SEEN = re.compile(r'id="board" data-version="(\w+)"')
 _FOLLOWS = 1.5  # seconds between two refreshes of a phone
 
 
@@ -71,7 +71,7 @@ def _timed(browser: Browser, customer: Customer, *, is_unchanged: bool = False) 
     path, headers = customer.url("devices/?view=board"), {}
     if is_unchanged:
         found = _SEEN.search(browser.get(path).text)
-        headers = {"X-Seen": found[1] if found else ""}
+        headers = {"X-Version": found[1] if found else ""}
     began = time.perf_counter()
     answer = browser.get(path, headers=headers)
     assert answer.status_code == (204 if is_unchanged else 200), answer.status_code
@@ -122,5 +122,5 @@ def _warden(customer: Customer, call_id: int, part: list[int]) -> float:
 
 
 def _ticked(browser: Browser, page: str) -> set[str]:
-    found = browser.get(f"{page}state/?since=0", headers={"X-Seen": "nothing"}).json()
+    found = browser.get(f"{page}state/?since=0", headers={"X-Version": "nothing"}).json()
     return set(found.get("rows", ()))

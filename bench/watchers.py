@@ -104,11 +104,11 @@ class Watchers:
 def _marks(html: str) -> str:
     """Return the headers by which a page names what it shows."""
     part = _PART.search(html)
-    version = re.search(rf'id="{part[1]}"[^>]*data-seen="(\w+)"', html) if part else None
-    banners = re.search(r'id="banners" data-seen="(\w+)"', html)
+    version = re.search(rf'id="{part[1]}"[^>]*data-version="(\w+)"', html) if part else None
+    banners = re.search(r'id="banners" data-version="(\w+)"', html)
     if part is None or version is None or banners is None:
         raise RuntimeError("the page does not follow anything")
-    return f"HX-Target: {part[1]}\r\nX-Seen: {version[1]}\r\nX-Seen-Banners: {banners[1]}\r\n"
+    return f"HX-Target: {part[1]}\r\nX-Version: {version[1]}\r\nX-Version-Banners: {banners[1]}\r\n"
 
 
 if __name__ == "__main__":

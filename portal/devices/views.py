@@ -98,7 +98,7 @@ def status(request: TenantRequest, device_id: str) -> HttpResponse:
     context = _live_context(request, found) | {"trouble": trouble, "fresh": True, "read": True}
     response = render(request, "devices/now.html", context)
     # The page then updates once more, for the banners and in case this answer arrives late.
-    response["HX-Trigger-After-Settle"] = "seen-again"
+    response["HX-Trigger-After-Settle"] = "update-now"
     return response
 
 

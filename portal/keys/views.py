@@ -62,7 +62,7 @@ def status(request: TenantRequest, key_device_id: str) -> HttpResponse:
     )
     context = _box_context(request, _box(key_device_id)) | {"trouble": trouble, "fresh": True, "read": True}
     response = render(request, "keys/now.html", context)
-    response["HX-Trigger-After-Settle"] = "seen-again"
+    response["HX-Trigger-After-Settle"] = "update-now"
     return response
 
 

@@ -185,7 +185,7 @@ def _insert_unsent_form(
     response.content = filled.text[: filled.notice_position] + notice + filled.text[filled.notice_position :]
 
 
-_HEADER, _NOTICES = "X-Again", "X-Seen-Banners"
+_HEADER, _NOTICES = "X-Again", "X-Version-Banners"
 # One process answers this many polls a second with less than a third of a processor core (`make bench`, `live`).
 POLLS_PER_SECOND = 50
 _JITTER = 0.1  # share of the delay, longer or shorter, so that pages do not poll at the same time

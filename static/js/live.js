@@ -67,11 +67,11 @@ function busy(part) {
   const marked = String(getSelection()) && part.contains(getSelection().anchorNode);
   return pressing || marked || inside?.matches?.("input, textarea, select") || part.querySelector("details[data-menu][open]");
 }
-const shown = (part) => document.getElementById(part)?.dataset.seen;
+const shown = (part) => document.getElementById(part)?.dataset.version;
 document.addEventListener("htmx:configRequest", (event) => {
   if (!watched(event)) return;
-  event.detail.headers["X-Seen"] = shown(watched(event)) ?? "";
-  if (watched(event) !== "banners" && shown("banners")) event.detail.headers["X-Seen-Banners"] = shown("banners");
+  event.detail.headers["X-Version"] = shown(watched(event)) ?? "";
+  if (watched(event) !== "banners" && shown("banners")) event.detail.headers["X-Version-Banners"] = shown("banners");
 });
 // When each part asks again, in milliseconds: at its own pace (`data-every`), and never sooner than the server allows
 // (`X-Again`), which knows how many pages ask. Notices are asked about along with what else the page follows.
@@ -149,7 +149,7 @@ function arrived(part) {
   }
 }
 document.addEventListener("visibilitychange", () => {
-  if (!document.hidden) document.body.dispatchEvent(new Event("seen-again"));
+  if (!document.hidden) document.body.dispatchEvent(new Event("update-now"));
 });
 // A fragment that turned into a whole page (signed out, moved) is opened as the page it is.
 document.addEventListener("htmx:beforeSwap", (event) => {

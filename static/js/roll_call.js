@@ -147,7 +147,7 @@ function follow() {
     again = Date.now() + 30000;
     let wait = 2;
     try {
-      const answer = await fetch(`${stateUrl}?since=${last}`, { headers: { "X-Seen": version } });
+      const answer = await fetch(`${stateUrl}?since=${last}`, { headers: { "X-Version": version } });
       wait = Math.max(wait, answer.headers.get("X-Again") ?? 0);
       offline = answer.redirected || answer.status >= 400;
       signedOut = answer.redirected;

@@ -289,7 +289,7 @@ class TestWorkingWithOne:
 
     def test_what_can_be_written_down_follows_what_becomes_of_the_alert(self, one, guard, alert):
         def part():
-            return guard.get(at(one, "alerts:alert", alert.pk), headers={"X-Seen": "-"}).content.decode()
+            return guard.get(at(one, "alerts:alert", alert.pk), headers={"X-Version": "-"}).content.decode()
 
         assert "Save note" in part()
         assert "Close alert" in part()

@@ -105,10 +105,10 @@ def test_a_tile_says_what_happened_last_as_far_as_a_person_may_know(building, gu
 def test_the_board_is_drawn_again_when_something_is_learned_or_happens_and_only_then(building, guard):
     asks = {"HX-Request": "true", "HX-Target": "board"}
     path = f"/t/{building.tenant.slug}/devices/?view=board"
-    seen = re.search(r'id="board" data-seen="([^"]+)"', board(guard, building))[1]
-    assert guard.get(path, headers=asks | {"X-Seen": seen}).status_code == 204
+    seen = re.search(r'id="board" data-version="([^"]+)"', board(guard, building))[1]
+    assert guard.get(path, headers=asks | {"X-Version": seen}).status_code == 204
     comes_in(building, "佐々木")
-    html = guard.get(path, headers=asks | {"X-Seen": seen}).content.decode()
+    html = guard.get(path, headers=asks | {"X-Version": seen}).content.decode()
     assert "佐々木" in html
     assert "<html" not in html
     assert building.calls() == []
@@ -149,7 +149,7 @@ def test_a_building_without_doors_says_why(make):
 
 def polled(client, place):
     path = f"/t/{place.tenant.slug}/devices/?view=board"
-    return client.get(path, headers={"HX-Request": "true", "HX-Target": "board", "X-Seen": "nothing"})
+    return client.get(path, headers={"HX-Request": "true", "HX-Target": "board", "X-Version": "nothing"})
 
 
 def aged(place, minutes):

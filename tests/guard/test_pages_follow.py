@@ -18,7 +18,7 @@ PAGES = {
     "": "overview",
     "devices/": "board",
     "devices/?view=list": "doors-list",
-    "devices/D/": "door-seen",
+    "devices/D/": "door-version",
     "banners/": "banners",
 }
 
@@ -33,11 +33,11 @@ def one(place):
 
 def seen_of(html, part):
     """Return the mark that the page has for one of its parts."""
-    return html.split(f'id="{part}"', 1)[1].split('data-seen="', 1)[1].split('"', 1)[0]
+    return html.split(f'id="{part}"', 1)[1].split('data-version="', 1)[1].split('"', 1)[0]
 
 
 def ask_again(client, path, part, seen):
-    return client.get(path, headers={"X-Seen": seen, "HX-Request": "true", "HX-Target": part})
+    return client.get(path, headers={"X-Version": seen, "HX-Request": "true", "HX-Target": part})
 
 
 @pytest.mark.parametrize("rest", PAGES)
@@ -58,7 +58,7 @@ def test_a_page_is_drawn_again_when_something_is_learned_and_only_then(one, rest
 def test_a_reading_says_by_its_mark_what_it_shows_and_has_the_page_look_once_more(one):
     """Check this because an older answer may arrive last: it must differ from the newer mark, to be replaced."""
     guard, page = one.client(one.staff("guard")), f"/t/{one.tenant.slug}/devices/D/"
-    shown = seen_of(guard.get(page).content.decode(), "door-seen")
+    shown = seen_of(guard.get(page).content.decode(), "door-version")
     shows(one, "D", door="open", errors=["forced_open"])
     answer = guard.get(f"{page}status/")
     html = answer.content.decode()
@@ -66,12 +66,12 @@ def test_a_reading_says_by_its_mark_what_it_shows_and_has_the_page_look_once_mor
     assert "Forced open" in html
     assert html.count('hx-swap-oob="') == 5
     assert 'id="door-now"' not in html, "a request of its own may be under way, and needs its place"
-    assert answer["HX-Trigger-After-Settle"] == "seen-again"
-    read = seen_of(html, "door-seen")
+    assert answer["HX-Trigger-After-Settle"] == "update-now"
+    read = seen_of(html, "door-version")
     assert read != shown
-    assert ask_again(guard, page, "door-seen", read).status_code == 204
+    assert ask_again(guard, page, "door-version", read).status_code == 204
     shows(one, "D")
-    assert ask_again(guard, page, "door-seen", read).status_code == 200
+    assert ask_again(guard, page, "door-version", read).status_code == 200
 
 
 def test_nothing_new_costs_a_handful_of_queries(one):
@@ -100,7 +100,7 @@ def test_the_banners_speak_the_readers_language_and_stand_at_the_desk_too(one):
 
 
 def test_a_page_that_is_away_from_its_tenant_stops_quietly(one):
-    answer = one.client(one.staff("receptionist")).get(f"/t/{one.tenant.slug}/banners/", headers={"X-Seen": "x"})
+    answer = one.client(one.staff("receptionist")).get(f"/t/{one.tenant.slug}/banners/", headers={"X-Version": "x"})
     assert answer.status_code == 403
 
 
@@ -152,15 +152,15 @@ def test_the_banner_of_a_hold_comes_and_goes_with_the_outcome_of_the_command(one
 
 def looked_again(page):
     """Refresh the page now, as when its tab becomes visible."""
-    page.evaluate("document.body.dispatchEvent(new Event('seen-again'))")
+    page.evaluate("document.body.dispatchEvent(new Event('update-now'))")
 
 
 def test_a_page_that_follows_is_told_when_to_ask_again(one):
     guard, path = one.client(one.staff("guard")), f"/t/{one.tenant.slug}/devices/D/"
     assert "X-Again" not in guard.get(path)
-    seen = seen_of(guard.get(path).content.decode(), "door-seen")
+    seen = seen_of(guard.get(path).content.decode(), "door-version")
     for shown, status in ((seen, 204), ("another", 200)):
-        answer = ask_again(guard, path, "door-seen", shown)
+        answer = ask_again(guard, path, "door-version", shown)
         assert answer.status_code == status
         assert 1 < float(answer["X-Again"]) < 2
 
@@ -168,7 +168,8 @@ def test_a_page_that_follows_is_told_when_to_ask_again(one):
 def test_one_request_tells_of_the_notices_above_the_page_too(one):
     guard, path = one.client(one.staff("guard")), f"/t/{one.tenant.slug}/devices/D/"
     html = guard.get(path).content.decode()
-    asking = {"HX-Request": "true", "X-Seen": seen_of(html, "door-seen"), "X-Seen-Banners": seen_of(html, "banners")}
+    asking = {"HX-Request": "true", "X-Version": seen_of(html, "door-version")}
+    asking["X-Version-Banners"] = seen_of(html, "banners")
     assert "HX-Trigger" not in guard.get(path, headers=asking)
     shows(one, "D", door="open", errors=["forced_open"])
     assert "banners-changed" in guard.get(path, headers=asking)["HX-Trigger"]
@@ -177,7 +178,7 @@ def test_one_request_tells_of_the_notices_above_the_page_too(one):
 def looks(page):
     """Collect the addresses that a page refreshes from, starting now."""
     found = []
-    page.on("request", lambda request: "x-seen" in request.headers and found.append(request.url))
+    page.on("request", lambda request: "x-version" in request.headers and found.append(request.url))
     return found
 
 

@@ -43,10 +43,10 @@ def test_what_is_wrong_stands_first_and_what_has_no_room_is_counted(building):
 def test_it_is_drawn_again_only_when_something_was_learned_and_has_doors_read_as_a_board_does(building):
     guard = building.client(building.staff("guard"))
     page = guard.get(wall(building)).content.decode()
-    seen = re.search(r'id="wall" data-seen="(\w+)"', page)[1]
-    assert guard.get(wall(building), headers={"X-Seen": seen}).status_code == 204
+    seen = re.search(r'id="wall" data-version="(\w+)"', page)[1]
+    assert guard.get(wall(building), headers={"X-Version": seen}).status_code == 204
     shows(building, "D1", door="open")
-    assert "<!doctype" not in guard.get(wall(building), headers={"X-Seen": seen}).content.decode()
+    assert "<!doctype" not in guard.get(wall(building), headers={"X-Version": seen}).content.decode()
     with tenant_scope(building.tenant):
         assert BoardView.objects.exists()
 

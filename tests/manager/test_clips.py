@@ -79,7 +79,7 @@ def test_a_video_that_is_still_to_come_is_asked_for_again_later(place, manager, 
         Clip.objects.update(due_at=database_now())
         (due,) = clips.CLIPS.claim_batch()
         clips.retry(due.pk)
-    asked = manager.get(at(place, record), headers={"X-Seen": "an older look"})
+    asked = manager.get(at(place, record), headers={"X-Version": "an older look"})
     assert asked.headers["HX-Refresh"] == "true"
     with tenant_scope(place.tenant):
         assert Clip.objects.get().shown == 0

@@ -221,11 +221,11 @@ class TestWatching:
         save(manager, house, floor, **WHERE, **{"on:door:D2": "on", "x:door:D2": "70", "y:door:D2": "10"})
         page = at(house, "plan", floor.pk)
         before = guard.get(page).content.decode()
-        seen = before.split('id="plan-now"')[1].split('data-seen="')[1].split('"')[0]
-        assert guard.get(page, headers={"x-seen": seen}).status_code == 204
+        seen = before.split('id="plan-now"')[1].split('data-version="')[1].split('"')[0]
+        assert guard.get(page, headers={"x-version": seen}).status_code == 204
         with tenant_scope(house.tenant):
             door_states.apply_event(house.tenant, "D2", door_states.DoorEvent.FORCED_OPEN)
-        html = guard.get(page, headers={"x-seen": seen}).content.decode()
+        html = guard.get(page, headers={"x-version": seen}).content.decode()
         assert "1 of 2 doors need" in html
         assert "mark-alarm" in html
         listed = html.split("<tbody>")[1]

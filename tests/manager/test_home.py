@@ -373,10 +373,10 @@ def test_recent_changes_come_once_the_page_is_there_for_those_who_may_see_the_au
 def test_what_has_not_changed_is_not_drawn_again(house):
     client = house.client(house.staff("guard"))
     page = client.get(f"/t/{house.tenant.slug}/").content.decode()
-    shown = re.search(r'id="overview"[^>]*data-seen="([^"]+)"', page)[1]
-    assert client.get(f"/t/{house.tenant.slug}/", headers={"X-Seen": shown}).status_code == 204
+    shown = re.search(r'id="overview"[^>]*data-version="([^"]+)"', page)[1]
+    assert client.get(f"/t/{house.tenant.slug}/", headers={"X-Version": shown}).status_code == 204
     forced(house, "store", "倉庫 入口")
-    answer = client.get(f"/t/{house.tenant.slug}/", headers={"X-Seen": shown})
+    answer = client.get(f"/t/{house.tenant.slug}/", headers={"X-Version": shown})
     assert "倉庫 入口" in answer.content.decode()
 
 

@@ -276,8 +276,8 @@ class TestWhatCameOfIt:
     def test_an_open_page_asks_again_and_gets_nothing_while_nothing_changes(self, one, manager):
         start(manager, one)
         settle(one)
-        seen = re.search(r'id="lockdown-now"[^>]* data-seen="([^"]*)"', page(manager, one))[1]
+        seen = re.search(r'id="lockdown-now"[^>]* data-version="([^"]*)"', page(manager, one))[1]
         address = url(one, f"{order(one).pk}/")
-        assert manager.get(address, headers={"X-Seen": seen}).status_code == 204
+        assert manager.get(address, headers={"X-Version": seen}).status_code == 204
         lose(one, "倉庫")
-        assert "1 not reached" in manager.get(address, headers={"X-Seen": seen}).content.decode()
+        assert "1 not reached" in manager.get(address, headers={"X-Version": seen}).content.decode()

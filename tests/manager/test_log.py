@@ -271,7 +271,7 @@ def test_another_period_keeps_the_filters_that_were_chosen_on_the_page(one, mana
     page = manager.get(index(one, only="refused"), headers=chosen).content.decode()
     form = page.partition('id="log-period"')[2].partition("</form>")[0]
     assert 'name="only" value="refused"' in form
-    moved = manager.get(index(one, only="refused"), headers=chosen | {"X-Seen": "other"}).content.decode()
+    moved = manager.get(index(one, only="refused"), headers=chosen | {"X-Version": "other"}).content.decode()
     assert 'id="log-period"' not in moved
 
 
@@ -318,10 +318,10 @@ def test_pages_of_people_and_places_say_what_happened_and_lead_to_the_log(one, m
 def test_the_part_follows_while_somebody_looks(one, manager):
     address = reverse("history:happened", args=[one.tenant.slug]) + "?person=m-1"
     first = manager.get(address)
-    mark = first.content.decode().split('data-seen="', 1)[1].split('"', 1)[0]
-    assert manager.get(address, headers={"X-Seen": mark}).status_code == 204
+    mark = first.content.decode().split('data-version="', 1)[1].split('"', 1)[0]
+    assert manager.get(address, headers={"X-Version": mark}).status_code == 204
     happened(one, record(NOW, history_id="now", content="Just now", member_id="m-1", member_name="佐藤 花子"))
-    assert "Just now" in manager.get(address, headers={"X-Seen": mark}).content.decode()
+    assert "Just now" in manager.get(address, headers={"X-Version": mark}).content.decode()
     assert manager.get(reverse("history:happened", args=[one.tenant.slug])).status_code == 404
 
 
@@ -330,12 +330,12 @@ def test_after_midnight_a_guards_open_part_shows_nothing_of_yesterday_any_more(o
     forced = one.tenant.environment.catalogue.states.service_word("Door forced open")
     first = guard.get(address).content.decode()
     assert forced in first
-    mark = first.split('data-seen="', 1)[1].split('"', 1)[0]
+    mark = first.split('data-version="', 1)[1].split('"', 1)[0]
     happened(one, record(NOW + timedelta(days=1, hours=2), history_id="next", device_id="D2", content="Next day"))
-    newest = guard.get(address).content.decode().split('data-seen="', 1)[1].split('"', 1)[0]
+    newest = guard.get(address).content.decode().split('data-version="', 1)[1].split('"', 1)[0]
     monkeypatch.setattr(visibility, "local", lambda _now: local(NOW + timedelta(days=1)))
     for shown in (mark, newest):
-        asked = guard.get(address, headers={"X-Seen": shown})
+        asked = guard.get(address, headers={"X-Version": shown})
         assert asked.status_code == 200
         assert "Next day" in asked.content.decode()
         assert forced not in asked.content.decode()
@@ -344,9 +344,9 @@ def test_after_midnight_a_guards_open_part_shows_nothing_of_yesterday_any_more(o
 def test_the_first_page_follows_and_a_later_one_stays(one, manager):
     happened(one, *[record(NOW - timedelta(hours=1, seconds=n)) for n in range(60)])
     first = manager.get(index(one, size=25))
-    mark = re.search(r'id="log-list"[^>]* data-seen="([^"]+)"', first.content.decode())[1]
+    mark = re.search(r'id="log-list"[^>]* data-version="([^"]+)"', first.content.decode())[1]
     assert 'data-watch="log-list"' not in manager.get(leads(first, "next")).content.decode()
-    follows = {"HX-Request": "true", "HX-Target": "log-list", "X-Seen": mark}
+    follows = {"HX-Request": "true", "HX-Target": "log-list", "X-Version": mark}
     assert manager.get(index(one, size=25), headers=follows).status_code == 204
     happened(one, record(NOW + timedelta(seconds=1), history_id="after"))
     moved = manager.get(index(one, size=25), headers=follows)
@@ -358,7 +358,7 @@ def test_a_record_that_comes_while_somebody_looks_is_told_apart_for_a_moment(one
     page = open_page(manager, index(one))
     assert page.locator("tr.arrived").count() == 0
     happened(one, record(NOW + timedelta(seconds=1), history_id="after"))
-    page.evaluate("document.body.dispatchEvent(new Event('seen-again'))")
+    page.evaluate("document.body.dispatchEvent(new Event('update-now'))")
     expect(page.locator("tr.arrived")).to_have_count(1)
     expect(page.locator("tr.arrived")).to_have_attribute("data-id", "after")
     expect(page.locator("tr.arrived")).to_have_count(0)

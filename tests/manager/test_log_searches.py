@@ -77,7 +77,7 @@ class TestKeeping:
         chosen = manager.get(page, headers={"HX-Request": "true", "HX-Target": "log-list"}).content.decode()
         assert 'id="saved"' in chosen
         assert f'name="query" value="{WEEK.replace("&", "&amp;")}"' in chosen
-        moved = {"HX-Request": "true", "HX-Target": "log-list", "X-Seen": "other"}
+        moved = {"HX-Request": "true", "HX-Target": "log-list", "X-Version": "other"}
         assert 'id="saved"' not in manager.get(page, headers=moved).content.decode()
 
     def test_of_many_some_stand_above_the_list_and_the_one_in_use_does(self, one, manager):

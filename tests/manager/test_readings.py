@@ -183,7 +183,7 @@ def test_a_page_that_asks_by_itself_shows_no_picture_unseen(place, manager, read
         Camera.objects.create(camera_id="second", name="Hall", is_intercom=True)
     person = place.staff("guard")
     more = {"at_door": [door], "camera": [camera.camera_id]}.get(name.partition(":")[2], [])
-    page = place.client(person).get(reverse(name, args=[place.tenant.slug, *more]), headers={"X-Seen": "another"})
+    page = place.client(person).get(reverse(name, args=[place.tenant.slug, *more]), headers={"X-Version": "another"})
     assert f"/{camera.camera_id}/picture/" in page.content.decode()
     wanted = "camera.wall" if name == "cameras:index" else "camera.latest"
     assert wanted in actions_of(place, person)

@@ -59,14 +59,14 @@ def test_a_page_waits_for_its_report_and_shows_it_once_it_is_made(desk):
     answer = desk.client.post(desk.link("new", "week"), desk.days())
     waiting = desk.client.get(answer["Location"])
     assert "The report is being made. It appears here." in said(waiting)
-    [seen] = re.findall(r'data-seen="(\w+)" hx-swap', waiting.content.decode())
+    [seen] = re.findall(r'data-version="(\w+)" hx-swap', waiting.content.decode())
     with desk.scope():
         report = Report.objects.latest("pk")
     assert desk.client.get(desk.link("download", report.pk, "pdf")).status_code == 404
     progress = desk.link("progress", report.pk)
-    assert desk.client.get(progress, headers={"X-Seen": seen}).status_code == 204
+    assert desk.client.get(progress, headers={"X-Version": seen}).status_code == 204
     desk.made()
-    shown = desk.client.get(progress, headers={"X-Seen": seen})
+    shown = desk.client.get(progress, headers={"X-Version": seen})
     assert "Day by day" in said(shown)
     assert b"hx-get" not in shown.content
 

@@ -102,9 +102,9 @@ def test_wardens_see_each_others_ticks(place, begun):
     client, at = begun
     guard = place.client(place.staff("guard"))
     before = guard.get(f"{at}state/").json()
-    assert guard.get(f"{at}state/", headers={"X-Seen": before["version"]}).status_code == 204
+    assert guard.get(f"{at}state/", headers={"X-Version": before["version"]}).status_code == 204
     send(client, at, press(listed(place, "相沢")), press(listed(place, "馬場"), "missing"))
-    told = guard.get(f"{at}state/?since={before['last']}", headers={"X-Seen": before["version"]}).json()
+    told = guard.get(f"{at}state/?since={before['last']}", headers={"X-Version": before["version"]}).json()
     assert {row[0] for row in told["rows"].values()} == {"safe", "missing"}
     words = said(guard.get(at))
     assert "1 of 3 accounted for, 1 not yet, 1 not found" in words

@@ -226,11 +226,11 @@ def test_whoever_was_forgotten_yesterday_is_marked_as_left_with_one_click(desk):
 
 def test_the_board_is_redrawn_only_when_it_would_look_different(desk):
     who = visit(desk.place)
-    poll, seen = re.search(r'hx-get="([^"]+board/[^"]*)"[^>]+data-seen="([^"]+)"', desk.page()).groups()
+    poll, seen = re.search(r'hx-get="([^"]+board/[^"]*)"[^>]+data-version="([^"]+)"', desk.page()).groups()
     poll = poll.replace("&amp;", "&")
-    assert desk.client.get(poll, headers={"X-Seen": seen}).status_code == 204
+    assert desk.client.get(poll, headers={"X-Version": seen}).status_code == 204
     desk.step(who, "arrived")
-    answer = desk.client.get(poll, headers={"X-Seen": seen})
+    answer = desk.client.get(poll, headers={"X-Version": seen})
     assert answer.status_code == 200
     assert "HX-Replace-Url" not in answer
     assert (

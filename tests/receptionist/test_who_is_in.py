@@ -171,10 +171,10 @@ def test_the_list_follows_while_somebody_looks(place):
     furnish(place)
     client = place.client(place.staff("receptionist"))
     address = f"/t/{place.tenant.slug}/guests/building/board/"
-    seen = client.get(address).content.decode().split('data-seen="')[1].split('"')[0]
-    assert client.get(address, headers={"X-Seen": seen}).status_code == 204
+    seen = client.get(address).content.decode().split('data-version="')[1].split('"')[0]
+    assert client.get(address, headers={"X-Version": seen}).status_code == 204
     told(place, passage("m-3", "IN", 1))
-    assert "千葉" in client.get(address, headers={"X-Seen": seen}).content.decode()
+    assert "千葉" in client.get(address, headers={"X-Version": seen}).content.decode()
 
 
 @pytest.mark.parametrize("role", ["receptionist", "guard", "auditor", "facility manager"])

@@ -20,7 +20,7 @@ from tests.support.waiting import until
 # Workers that make no call for this long (seconds) have read all that they may.
 _SETTLED = 0.3
 _HEARD = 60
-_SEEN = re.compile(r'id="board" data-seen="(\w+)"')
+_SEEN = re.compile(r'id="board" data-version="(\w+)"')
 _MORE = """
 INSERT INTO service_passcontroller (tenant_id, device_id, name, area_id, in_out, has_power, is_connected, is_forced)
 SELECT tenant_id, 'more-' || number, 'Door ' || number, area_id, in_out, true, true, false FROM
@@ -68,7 +68,7 @@ class Board:
 
     def ask(self) -> None:
         """Poll once, and keep the new mark if anything changed."""
-        headers = {"HX-Request": "true", "HX-Target": "board", "X-Seen": self.seen}
+        headers = {"HX-Request": "true", "HX-Target": "board", "X-Version": self.seen}
         answer = self.browser.get(self.path, headers=headers)
         assert answer.status_code in (200, 204), answer.text[:500]
         self.seen = self._mark(answer.text) if answer.status_code == 200 else self.seen

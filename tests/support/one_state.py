@@ -61,7 +61,7 @@ class Kept:
     def look(self) -> None:
         """Bring each tab to the front. Parts of a page that are not updated then stay unchanged."""
         for tab in self.tabs.values():
-            tab.evaluate("document.body.dispatchEvent(new Event('seen-again'))")
+            tab.evaluate("document.body.dispatchEvent(new Event('update-now'))")
 
     def come_to_say(self, name: str, state: str, *, not_on: tuple[str, ...] = (), seconds: float = 10) -> None:
         """Wait until all pages show a thing in this state at the same moment; pages in `not_on` show none."""

@@ -251,7 +251,7 @@ def gist(text: str) -> str:
     disappears.
     Days and hours stay: `3 days ago` that becomes `just now` is a difference.
     """
-    text = re.sub(r'(value|content|data-seen|nonce)="[^"]{18,}"|CSRFToken": "\w+"|/audit/\d+/', "", text)
+    text = re.sub(r'(value|content|data-version|nonce)="[^"]{18,}"|CSRFToken": "\w+"|/audit/\d+/', "", text)
     text = re.sub(r'<option value="evening">[^<]*</option>', "", text)
     text = re.sub(r"just now|\d+ min ago|in \d+ min", "minutes from now", text)
     return re.sub(r"\d\d:\d\d(:\d\d)?|[\d.]+%", "", text)

@@ -85,7 +85,7 @@ class Panel:
 
     def asked(self, seen: str) -> Any:
         """Refresh the panel as the page does, with the mark `seen`."""
-        return self.browser.get(f"{self.url}connection/webhook/", headers={"X-Seen": seen})
+        return self.browser.get(f"{self.url}connection/webhook/", headers={"X-Version": seen})
 
     def offered(self) -> list[str]:
         return re.findall(r'name="categories" value="([^"]+)"', self.page())

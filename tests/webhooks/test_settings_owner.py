@@ -306,7 +306,7 @@ def test_a_test_that_nothing_came_of_says_what_to_check(panel):
 
 def test_the_panel_follows_while_somebody_looks(panel):
     panel.act("on", categories=["normal"])
-    shown = re.search(r'id="webhook-now"[^>]*data-seen="([^"]+)"', panel.page())[1]
+    shown = re.search(r'id="webhook-now"[^>]*data-version="([^"]+)"', panel.page())[1]
     assert panel.asked(shown).status_code == 204
     panel.post("test/")
     answer = panel.asked(shown)

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import get_language
 
-_HEADER = "X-Seen"
+_HEADER = "X-Version"
 # Seconds between two requests. `live`: the log as it arrives. `state`: doors, keys and cameras, which every page must
 # show within 10 s. `heavy`: parts that must be drawn fully to find out whether they changed.
 INTERVALS = {"live": 1.5, "state": 5, "normal": 10, "heavy": 15}

@@ -52,7 +52,7 @@ def watch(part: str, pace: str = "normal") -> SafeString:
     `pace` is a key of `live_updates.INTERVALS`. It also updates when an outcome is known or the tab is opened again.
     """
     return format_html(
-        'hx-trigger="look, outcome-known from:body, seen-again from:body" data-live data-watch="{}" data-every="{}"',
+        'hx-trigger="look, outcome-known from:body, update-now from:body" data-live data-watch="{}" data-every="{}"',
         part,
         live_updates.INTERVALS[pace],
     )
