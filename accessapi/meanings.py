@@ -160,10 +160,10 @@ class ErrorCodes(OverridesTable):
     def meaning(self, code: str | None) -> RefusalMeaning | None:
         """Return the meaning of a refusal with this code; None if no table has it."""
         rows = [(cause, subject) for cause, subject, codes in self._rows() if code in codes]
-        stated = [cause for cause, _, codes in self._rows(stated_only=True) if code in codes]
+        listed = [cause for cause, _, codes in self._rows(stated_only=True) if code in codes]
         if not rows:
             return None
-        meant = stated[0] if stated else rows[0][0]
+        meant = listed[0] if listed else rows[0][0]
         return RefusalMeaning(meant, tuple(subject for cause, subject in rows if cause is meant and subject))
 
     def contract_of(self, code: str | None, detail: str, operation: Operation | None = None) -> Contract | None:

@@ -105,10 +105,10 @@ def unassign(request: TenantRequest, alert_id: int) -> HttpResponseBase:
 
 @tenant_view(Permission.ALERTS_TAKE, methods=["POST"])
 def note(request: TenantRequest, alert_id: int) -> HttpResponseBase:
-    def kept(alert: Alert, by: Requester) -> None:
+    def add_note(alert: Alert, by: Requester) -> None:
         actions.add_note(alert=alert, text=_note_text(request), by=by)
 
-    return _apply(request, alert_id, kept, _("Note saved."), typed=True)
+    return _apply(request, alert_id, add_note, _("Note saved."), typed=True)
 
 
 @tenant_view(Permission.ALERTS_TAKE, methods=["POST"])

@@ -104,10 +104,10 @@ def hours_of(visit: Visit, now: datetime | None = None) -> CodeHours:
     return CodeHours(phase, start, end)
 
 
-def _moment(moment: datetime, now: datetime, beside: datetime | None = None) -> str:
-    """Return only the time for today or the day of `beside`; otherwise date and time."""
+def _moment(moment: datetime, now: datetime, other: datetime | None = None) -> str:
+    """Return only the time for today or the day of `other`; otherwise date and time."""
     local_time = local(moment)
-    near = local(beside if beside is not None else now).date()
+    near = local(other if other is not None else now).date()
     return local_time.strftime("%H:%M" if local_time.date() == near else "%Y-%m-%d %H:%M")
 
 

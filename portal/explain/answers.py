@@ -176,11 +176,11 @@ class AccessAnswer:
         return _reason(OpeningHours(self.rights, self.place.access_place).decision_at(self.at), self.rights, self.place)
 
 
-def _moment_text(moment: datetime | None, beside: datetime | None) -> str:
+def _moment_text(moment: datetime | None, other: datetime | None) -> str:
     """Return `19:00` for the same day, `2026-11-23 08:00` for another; empty for None."""
     if moment is None:
         return ""
-    same_day = beside is not None and local(beside).date() == local(moment).date()
+    same_day = other is not None and local(other).date() == local(moment).date()
     return local(moment).strftime("%H:%M" if same_day else "%Y-%m-%d %H:%M")
 
 

@@ -179,10 +179,10 @@ def records_around(record: History, rows: QuerySet[History]) -> dict[str, list[H
     """Return the record and the `rows` right before and after it, the newest first, by place and by person."""
     same = {"place": {"device_id": record.device_id}, "person": {"member_id": record.member_id}}
     found = {name: [record] for name, by in same.items() if all(by.values())}
-    beside = [
+    neighbours = [
         each for name in found for each in _neighbours(record, rows.filter(**same[name]).annotate(same=Value(name)))
     ]
-    for each in beside[0].union(*beside[1:], all=True) if beside else ():
+    for each in neighbours[0].union(*neighbours[1:], all=True) if neighbours else ():
         found[each.same].append(each)
     by_time = partial(sorted, key=lambda each: (each.at, each.pk), reverse=True)
     return {name: by_time(each) for name, each in found.items()}

@@ -155,7 +155,7 @@ def _decide_many(request: TenantRequest, review_id: int, action: StepAction) -> 
         messages.info(request, barred or _("Nothing selected that waits for a decision."))
         return redirect(back)
     if "sure" not in request.POST:
-        return _asked(request, selection, action, count, back)
+        return _ask_to_decide_many(request, selection, action, count, back)
     try:
         items = selection.queryset.filter(pk__lte=_upto(request))
         done = decisions.decide_many(review=review, items=items, action=action, by=Requester.from_request(request))
@@ -171,7 +171,9 @@ def _upto(request: TenantRequest) -> int:
     return int(posted) if is_row_number(posted) else 0
 
 
-def _asked(request: TenantRequest, selection: Selection, action: StepAction, count: int, back: str) -> HttpResponse:
+def _ask_to_decide_many(
+    request: TenantRequest, selection: Selection, action: StepAction, count: int, back: str
+) -> HttpResponse:
     if action == StepAction.CONFIRM:
         heading = pgettext("review", "Confirm")
         question = ngettext("Confirm %(n)s right?", "Confirm %(n)s rights?", count)

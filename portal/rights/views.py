@@ -58,9 +58,9 @@ def _posted(request: TenantRequest, member: Member) -> HttpResponse:
     base, edit = actions.unseal_read(member, request.POST.get("seen", "")), request.POST.get("act", "")
     if base is None:
         read, trouble = actions.read_rights(member)
-        words_ = _("This form has expired. Nothing was sent. Try again.")
+        expired = _("This form has expired. Nothing was sent. Try again.")
         return _page(
-            request, RightsEditor(member, read, RightsSheet.of(read.parts if read else {}), problems=[words_, trouble])
+            request, RightsEditor(member, read, RightsSheet.of(read.parts if read else {}), problems=[expired, trouble])
         )
     editor = RightsEditor(member, base, editing.parse_sheet(request.POST), is_unsaved=True)
     if edit:
@@ -71,8 +71,8 @@ def _posted(request: TenantRequest, member: Member) -> HttpResponse:
     elif editor.sheet.is_wrong:
         editor.add_error(None, _("Some times need correcting. See the messages beside them."))
     elif emptied := [each.place for each in _changes(base, editor.sheet) if sort_key(each.passes[1]) == _NO_TIMES]:
-        words_ = _("%(places)s: enter at least one line of days and times. For no access, choose “Never”.")
-        editor.add_error(None, words_ % {"places": join_values(emptied)})
+        message = _("%(places)s: enter at least one line of days and times. For no access, choose “Never”.")
+        editor.add_error(None, message % {"places": join_values(emptied)})
     elif answer := _save(request, editor, base):
         return answer
     return _page(request, editor)

@@ -250,8 +250,8 @@ def fraction(name: str, least: float) -> float:
 def rate(name: str) -> tuple[int, int]:
     """Return a rate such as 60/m (s, m or h) as a count and seconds. Text after another slash is ignored."""
     value = _value(name)
-    count, _, rest = value.partition("/")
-    unit = {"s": 1, "m": 60, "h": 3600}.get(rest.partition("/")[0])
+    count, _, period = value.partition("/")
+    unit = {"s": 1, "m": 60, "h": 3600}.get(period.partition("/")[0])
     if not count.isdigit() or unit is None:
         raise ImproperlyConfigured(f"{name} must look like 60/m (s, m or h), not {value!r}.")
     return int(count), unit

@@ -186,12 +186,12 @@ class BackupCheck:
         self._tenants: dict[int, str] = {}
         self._newest = ""
         self._parts = create_all()
-        looks = [
+        readers = [
             RowReader("tenants_tenant", ("id", "slug"), self._add_tenant),
             RowReader("tenants_auditentry", ("at",), self._add_entry),
-            *(look for part in self._parts for look in part.row_readers()),
+            *(reader for part in self._parts for reader in part.row_readers()),
         ]
-        self._dump = read_dump(file, looks)
+        self._dump = read_dump(file, readers)
         self.problems = [
             *self._own_problems(self._dump),
             *(self._missing_tables() if is_alone else compare(self._dump)),

@@ -82,8 +82,8 @@ class Dump:
 def read_dump(file: Path, readers: Iterable[RowReader]) -> Dump:
     """Read a dump, and pass its rows to `readers`. Raises UnreadableDump."""
     dump, readers_of_table = Dump(), defaultdict(list)
-    for look in readers:
-        readers_of_table[look.table].append(look)
+    for reader in readers:
+        readers_of_table[reader.table].append(reader)
     with _open_as_sql(file) as lines:
         for line in lines:
             text = line.decode()
@@ -95,13 +95,15 @@ def read_dump(file: Path, readers: Iterable[RowReader]) -> Dump:
     return dump
 
 
-def _read_rows(lines: IO[bytes], columns: list[str], into: TableRows, looks: list[RowReader]) -> None:
+def _read_rows(lines: IO[bytes], columns: list[str], into: TableRows, readers: list[RowReader]) -> None:
     """Count the rows of one block, and pass them to the readers."""
     where = {name: number for number, name in enumerate(columns)}
     tenant, key = where.get("tenant_id"), where.get("id")
     # A dump of an earlier version may lack a column.
     selected = [
-        (look.on_row, [where[name] for name in look.columns]) for look in looks if {*look.columns} <= where.keys()
+        (reader.on_row, [where[name] for name in reader.columns])
+        for reader in readers
+        if {*reader.columns} <= where.keys()
     ]
     for line in lines:
         if line == _END or not line.endswith(b"\n"):  # the second: the dump was cut off, which pg_restore reports

@@ -135,9 +135,9 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types
         producer = self.producer
         if time.monotonic() >= self._renew_at:
             self._renew_lease()
-        looks = self._enqueue_due(producer) if self.holder.is_leader else ()
+        due_times = self._enqueue_due(producer) if self.holder.is_leader else ()
         self._is_ticking = False
-        return max(min((self._renew_at, *looks)) - time.monotonic(), 0)
+        return max(min((self._renew_at, *due_times)) - time.monotonic(), 0)
 
     def close(self) -> None:
         """Release the lease.

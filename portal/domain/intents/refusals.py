@@ -59,8 +59,8 @@ _PATH = re.compile(r"[A-Za-z_]\w*(?:\.\w+|\[\w*\])*")
 def show_in_form(form: Any, intent: Intent, inputs: InputNames, explained: Explanation | None = None) -> None:
     """Add the reason of a refused or unsent intent to its form: beside the input it is about, else on top."""
     for names, text in _problems(form, intent, inputs, explained):
-        beside = next((name for name in names if name in form.fields), None)
-        form.add_error(beside, text if beside else join_sentences([headline(intent), text]))
+        field_name = next((name for name in names if name in form.fields), None)
+        form.add_error(field_name, text if field_name else join_sentences([headline(intent), text]))
     if not form.errors:
         form.add_error(None, headline(intent))
 

@@ -242,8 +242,8 @@ def _without_new_duplicates(rows: list[Row]) -> list[Row]:
 def compare_with_lists(job: Job, rows: Sequence[Row]) -> Mapping[int, RowDecision]:
     """Return decisions for kinds that change values shown in lists: skip rows whose former values changed."""
     members = {m.member_id: m for m in Member.objects.filter(member_id__in=[row.member_id for row in rows])}
-    looks = {row.pk: _compare_row(row, members.get(row.member_id)) for row in rows}
-    return {pk: look for pk, look in looks.items() if look is not None}
+    decisions = {row.pk: _compare_row(row, members.get(row.member_id)) for row in rows}
+    return {pk: decision for pk, decision in decisions.items() if decision is not None}
 
 
 def _compare_row(row: Row, member: Member | None) -> RowDecision | None:

@@ -152,17 +152,17 @@ def usual_rights(membergroup_ids: Iterable[str]) -> dict[str, RightsBody]:
     groups: dict[str, dict[str, tuple[int, Any]]] = {}
     known: dict[str, int] = {}
     for variant in variants.iterator(chunk_size=1000):
-        group, meant = variant["membergroup_id"], groups.setdefault(variant["membergroup_id"], {})
+        group, bodies = variant["membergroup_id"], groups.setdefault(variant["membergroup_id"], {})
         known[group] = known.get(group, 0) + variant["n"]
-        if len(meant) < _MAX_VARIANTS:
+        if len(bodies) < _MAX_VARIANTS:
             parts = {name: (variant["rights"] or {}).get(name) for name in PARTS}
             key = digest({name: value or no_access() for name, value in parts.items()})
-            meant[key] = (meant.get(key, (0, None))[0] + variant["n"], parts)
-    return {group: body for group, meant in groups.items() if (body := _majority(meant, known[group]))}
+            bodies[key] = (bodies.get(key, (0, None))[0] + variant["n"], parts)
+    return {group: body for group, bodies in groups.items() if (body := _majority(bodies, known[group]))}
 
 
-def _majority(meant: Mapping[str, tuple[int, Any]], known: int) -> RightsBody:
-    n, parts = max(meant.values(), key=lambda each: each[0])
+def _majority(bodies: Mapping[str, tuple[int, Any]], known: int) -> RightsBody:
+    n, parts = max(bodies.values(), key=lambda each: each[0])
     return {name: value for name, value in parts.items() if value} if n * 2 > known else {}
 
 
