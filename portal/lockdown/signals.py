@@ -47,12 +47,12 @@ def _active_banner(request: TenantRequest, order: Lockdown) -> Banner:
     sees_doors, kind = request.access.can(Permission.DEVICES_VIEW), order.get_kind_display()
     if not sees_doors:
         return Banner("alarm", f"{kind}.", _started_by_text(order), icon="lock", since=order.started_at)
-    sheet = LockdownPage(order)
-    text = f"{sheet.headline} {add_brackets(sheet.uncertainty)}" if sheet.uncertainty else sheet.headline
+    page = LockdownPage(order)
+    text = f"{page.headline} {add_brackets(page.uncertainty)}" if page.uncertainty else page.headline
     return Banner(
         "alarm",
         _("%(order)s: %(said)s.") % {"order": kind, "said": text},
-        join_sentences([_started_by_text(order), sheet.blocked_reason]),
+        join_sentences([_started_by_text(order), page.blocked_reason]),
         icon="lock-open" if order.is_evacuation else "lock",
         since=order.started_at,
         action=_("Show outcome"),

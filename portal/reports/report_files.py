@@ -65,16 +65,16 @@ def draw_pdf(head: ReportHead, lines: Iterable[TableLine], *, tenant: str, made:
     pdf.add_page()
     _draw_first_page(pdf, head)
     waiting = lines_by_table(lines, len(head.sheets), MAX_PDF_LINES)
-    for sheet, (rows, left) in zip(head.sheets, waiting, strict=True):
+    for table, (rows, left) in zip(head.sheets, waiting, strict=True):
         pdf.ln(3)
         pdf.set_font_size(11)
-        pdf.cell(0, 7, sheet.title, new_x="LMARGIN", new_y="NEXT")
+        pdf.cell(0, 7, table.title, new_x="LMARGIN", new_y="NEXT")
         pdf.set_font_size(_SIZE)
-        if sheet.note:
-            pdf.multi_cell(0, 5, sheet.note, new_x="LMARGIN", new_y="NEXT")
-        if bars := bars_of(sheet, rows):
+        if table.note:
+            pdf.multi_cell(0, 5, table.note, new_x="LMARGIN", new_y="NEXT")
+        if bars := bars_of(table, rows):
             _draw_bars(pdf, bars)
-        _draw_table(pdf, sheet, rows)
+        _draw_table(pdf, table, rows)
         if left:
             text = ngettext("%(n)s more line is in the workbook.", "%(n)s more lines are in the workbook.", left)
             pdf.cell(0, 7, text % {"n": f"{left:,}"}, new_x="LMARGIN", new_y="NEXT")
@@ -146,7 +146,7 @@ def lines_by_table(lines: Iterable[TableLine], sheets: int, limit: int) -> list[
     return list(zip(drawn, left, strict=True))
 
 
-def _draw_table(pdf: _ReportPdf, sheet: ReportTable, rows: Sequence[Sequence[CellValue]]) -> None:
+def _draw_table(pdf: _ReportPdf, table: ReportTable, rows: Sequence[Sequence[CellValue]]) -> None:
     if not rows:
         pdf.cell(0, 7, _("Nothing in the loaded data"), new_x="LMARGIN", new_y="NEXT")
         return
@@ -154,14 +154,14 @@ def _draw_table(pdf: _ReportPdf, sheet: ReportTable, rows: Sequence[Sequence[Cel
         borders_layout=TableBordersLayout.HORIZONTAL_LINES,
         cell_fill_color=_PALE,
         cell_fill_mode=TableCellFillMode.ROWS,
-        col_widths=_widths(sheet.columns, rows),
-        text_align=["RIGHT" if number else "LEFT" for number in numeric_columns(sheet, rows)],
+        col_widths=_widths(table.columns, rows),
+        text_align=["RIGHT" if number else "LEFT" for number in numeric_columns(table, rows)],
         line_height=4.5,
         padding=0.6,
         headings_style=FontFace(),  # there is no bold font
-    ) as table:
-        for cells in [sheet.columns, *rows]:
-            table.row([cell_text(cell) for cell in cells])
+    ) as pdf_table:
+        for cells in [table.columns, *rows]:
+            pdf_table.row([cell_text(cell) for cell in cells])
 
 
 def _widths(columns: Sequence[str], rows: Sequence[Sequence[CellValue]]) -> list[int]:
@@ -210,7 +210,7 @@ def _about_rows(head: ReportHead, tenant: str, made: str) -> Iterable[list[str]]
         yield [sentence]
     for figure in head.figures:
         yield [figure.label, figure.value, figure.beside]
-    for sheet in head.sheets:
-        if sheet.note:
-            yield [sheet.title, sheet.note]
+    for table in head.sheets:
+        if table.note:
+            yield [table.title, table.note]
     yield [made]

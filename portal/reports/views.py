@@ -153,24 +153,24 @@ def _context(report: Report) -> dict[str, object]:
         lines = report_worker.load_lines(report)
     except store.FileUnreadable:
         return {**context, "unreadable": True}
-    tables = [_table(sheet, rows, left) for sheet, (rows, left) in zip(head.sheets, lines, strict=True)]
+    tables = [_table(table, rows, left) for table, (rows, left) in zip(head.sheets, lines, strict=True)]
     return {**context, "tables": tables}
 
 
-def _table(sheet: ReportTable, rows: Sequence[Sequence[CellValue]], left: int) -> dict[str, object]:
+def _table(table: ReportTable, rows: Sequence[Sequence[CellValue]], left: int) -> dict[str, object]:
     """Return a table for a page: cells, columns with numbers, the chart, and the number of left lines."""
-    numbers = numeric_columns(sheet, rows)
-    columns = list(zip(sheet.columns, numbers, strict=True))
+    numbers = numeric_columns(table, rows)
+    columns = list(zip(table.columns, numbers, strict=True))
     cells = [list(zip(map(cell_text, row), numbers, strict=True)) for row in rows]
-    return {"sheet": sheet, "columns": columns, "rows": cells, "left": left, "chart": _chart(sheet, rows)}
+    return {"head": table, "columns": columns, "rows": cells, "left": left, "chart": _chart(table, rows)}
 
 
-def _chart(sheet: ReportTable, rows: Sequence[Sequence[CellValue]]) -> dict[str, object] | None:
+def _chart(table: ReportTable, rows: Sequence[Sequence[CellValue]]) -> dict[str, object] | None:
     """Return the bars above a table, each with its text; None if there are none."""
-    bars = bars_of(sheet, rows)
+    bars = bars_of(table, rows)
     if not bars:
         return None
-    drawn = charts.bar_chart(sheet.columns[sheet.drawn], [(day, number) for day, number, _text in bars])
+    drawn = charts.bar_chart(table.columns[table.drawn], [(day, number) for day, number, _text in bars])
     return {"bars": drawn, "marks": list(zip(drawn.bars, (text for *_day, text in bars), strict=True))}
 
 

@@ -73,15 +73,17 @@ def change(request: TenantRequest, review_id: int) -> HttpResponse:
 def page(request: TenantRequest, review_id: int) -> HttpResponseBase:
     """Show a review: its progress by reviewer and by area, and every item."""
     review = queries.get(review_id)
-    sheet = queries.ReviewProgress(review)
+    review_progress = queries.ReviewProgress(review)
     table = AllItems(request, Item.objects.filter(review=review), review=review)
     context = {
         "review": review,
-        "sheet": sheet,
-        "offer": partial(areas.load_offer, request, sheet.loaded),
+        "progress": review_progress,
+        "offer": partial(areas.load_offer, request, review_progress.loaded),
         **_permissions(request),
     }
-    context["has_items"] = request.user.pk in sheet.reviewer_ids and request.access.can(Permission.REVIEWS_DECIDE)
+    context["has_items"] = request.user.pk in review_progress.reviewer_ids and request.access.can(
+        Permission.REVIEWS_DECIDE
+    )
     return table.respond("reviews/page.html", context)
 
 
@@ -92,10 +94,12 @@ def progress(request: TenantRequest, review_id: int) -> HttpResponse:
     The whole page is reloaded when the review has ended.
     """
     review = queries.get(review_id)
-    sheet = queries.ReviewProgress(review)
-    if live_updates.is_up_to_date(request, sheet.version):
+    review_progress = queries.ReviewProgress(review)
+    if live_updates.is_up_to_date(request, review_progress.version):
         return live_updates.unchanged_response()
-    answer = render(request, "reviews/progress.html", {"review": review, "sheet": sheet, **_permissions(request)})
+    answer = render(
+        request, "reviews/progress.html", {"review": review, "progress": review_progress, **_permissions(request)}
+    )
     if request.GET.get("state", review.state) != review.state:
         answer["HX-Refresh"] = "true"
     return answer

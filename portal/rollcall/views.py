@@ -66,7 +66,7 @@ def page(request: TenantRequest, call_id: int) -> HttpResponse:
     if call.ended_at is not None:
         return redirect("rollcall:report", request.tenant.slug, call.pk)
     context = {
-        "sheet": queries.load_state(call),
+        "state": queries.load_state(call),
         "form": PersonForm(),
         "says": PersonStatus,
         "words": queries.PHONE_TEXTS,
@@ -151,7 +151,7 @@ def end(request: TenantRequest, call_id: int) -> HttpResponse:
 def report(request: TenantRequest, call_id: int) -> HttpResponse:
     """Show who was accounted for, by which warden and when, with all ticks. The page can be printed."""
     context = {
-        "sheet": queries.load_state(queries.get_roll_call(call_id)),
+        "state": queries.load_state(queries.get_roll_call(call_id)),
         "may_call": request.access.can(Permission.ROLL_CALL),
     }
     return render(request, "rollcall/report.html", context)
