@@ -37,13 +37,13 @@ class CameraWall:
         return list(Camera.objects.order_by("name_order", "pk").prefetch_related(latest_pictures()))
 
     @cached_property
-    def shown(self) -> list[Camera]:
+    def selected_cameras(self) -> list[Camera]:
         area = self.address.get("area")
         return [camera for camera in self.cameras if not area or area in camera.areas]
 
     @cached_property
     def tiles(self) -> list[Tile]:
-        return [tile_of(self.request, camera) for camera in self.shown]
+        return [tile_of(self.request, camera) for camera in self.selected_cameras]
 
     @property
     def version(self) -> str:
@@ -51,7 +51,7 @@ class CameraWall:
 
     @property
     def headline(self) -> str:
-        n = len(self.shown)
+        n = len(self.selected_cameras)
         return ngettext("%(n)d camera", "%(n)d cameras", n) % {"n": n}
 
     @property
@@ -82,7 +82,7 @@ class CameraWall:
     @property
     def empty(self) -> EmptyState | None:
         """Return why no camera is shown; None if there are some."""
-        if self.shown:
+        if self.selected_cameras:
             return None
         if self.cameras:
             return EmptyState(_("No cameras in this area"), _("Choose another area above."), "video")
@@ -93,8 +93,8 @@ class CameraWall:
         return EmptyState(_("No cameras yet"), _("A facility manager adds cameras by their IDs."), "video")
 
     def record_view(self) -> None:
-        """Record that the shown cameras are being viewed."""
-        refreshing.mark_in_sight(self.shown)
+        """Record that the selected cameras are being viewed."""
+        refreshing.mark_in_sight(self.selected_cameras)
 
 
 # How many records the timeline shows, the newest of the day; a busy door has thousands.

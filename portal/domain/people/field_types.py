@@ -39,8 +39,8 @@ class Text(Field):
     key: str = ""
     is_multiline: bool = False
 
-    def column_values(self, item: Item, keys: TenantKeys, odd: Unexpected) -> tuple[Any, ...]:
-        value = item_text(item, self.name, odd)
+    def column_values(self, item: Item, keys: TenantKeys, unexpected: Unexpected) -> tuple[Any, ...]:
+        value = item_text(item, self.name, unexpected)
         return (value, sort_key(value)) if self.key else (value,)
 
     def written_value(self, row: Any) -> Any:
@@ -66,11 +66,11 @@ class Reference(Text):
     name_column: str = ""
     sort_column: str = ""
 
-    def column_values(self, item: Item, keys: TenantKeys, odd: Unexpected) -> tuple[Any, ...]:
-        (value,) = super().column_values(item, keys, odd)
+    def column_values(self, item: Item, keys: TenantKeys, unexpected: Unexpected) -> tuple[Any, ...]:
+        (value,) = super().column_values(item, keys, unexpected)
         if len(value.encode()) <= IDENTIFIER_BYTES_MAX:
             return (value,)
-        odd[self.name] = value
+        unexpected[self.name] = value
         return ("",)
 
     def format_value(self, value: Any, named: Mapping[str, str] | None = None) -> str:
@@ -91,8 +91,9 @@ class SecretText(Text):
     fingerprint: str = ""
     purpose: str = ""
 
-    def column_values(self, item: Item, keys: TenantKeys, odd: Unexpected) -> tuple[Any, ...]:
-        value = item_text(item, self.name, {}) or None  # `odd` is stored in clear text, so the secret is not put there
+    def column_values(self, item: Item, keys: TenantKeys, unexpected: Unexpected) -> tuple[Any, ...]:
+        # `unexpected` is stored in clear text, so the secret is not put there.
+        value = item_text(item, self.name, {}) or None
         return (value, keys.fingerprint(self.purpose, value) if value else None) if self.fingerprint else (value,)
 
 
@@ -103,7 +104,7 @@ class CardNumber(Text):
     fingerprint: str = ""
     flag: str = ""
 
-    def column_values(self, item: Item, keys: TenantKeys, odd: Unexpected) -> tuple[Any, ...]:
+    def column_values(self, item: Item, keys: TenantKeys, unexpected: Unexpected) -> tuple[Any, ...]:
         strange: Unexpected = {}
         card = item_text(item, self.name, strange) or (as_json(item[self.name]) if strange else None)
         return card, self.fingerprint_of(card, keys) if card else None, card is not None
@@ -124,7 +125,7 @@ class QrCodeField(Field):
     fingerprint: str = ""
     flag: str = ""
 
-    def column_values(self, item: Item, keys: TenantKeys, odd: Unexpected) -> tuple[Any, ...]:
+    def column_values(self, item: Item, keys: TenantKeys, unexpected: Unexpected) -> tuple[Any, ...]:
         code = without_seed(item.get(self.name)) or None
         if code is None:
             return None, None, False
@@ -132,11 +133,11 @@ class QrCodeField(Field):
         hashed = [code.get("data"), code.get("email")] if isinstance(code, dict) else code
         return code, keys.fingerprint("qr", as_json(hashed)), True
 
-    def is_same(self, wanted: Any, current: Any) -> bool:
+    def is_same(self, new: Any, current: Any) -> bool:
         """Return whether the member has this code already, so that the service does not e-mail another one."""
-        if not wanted or not isinstance(current, dict):
-            return not wanted and not current
-        return is_contained(wanted, current)
+        if not new or not isinstance(current, dict):
+            return not new and not current
+        return is_contained(new, current)
 
     def format_value(self, value: Any, named: Mapping[str, str] | None = None) -> str:
         if isinstance(value, dict) and value.get("email"):
@@ -177,18 +178,18 @@ class Moment(Field):
     key: str = ""
     none_text: LabelText = ""
 
-    def column_values(self, item: Item, keys: TenantKeys, odd: Unexpected) -> tuple[Any, ...]:
-        at = item_moment(item, self.name, odd)
+    def column_values(self, item: Item, keys: TenantKeys, unexpected: Unexpected) -> tuple[Any, ...]:
+        at = item_moment(item, self.name, unexpected)
         if not self.key:
             return (at,)
-        return at, (UNREADABLE if self.name in odd else NEVER) if at is None else int(at.timestamp())
+        return at, (UNREADABLE if self.name in unexpected else NEVER) if at is None else int(at.timestamp())
 
     def written_value(self, row: Any) -> Any:
         at = super().written_value(row)
         return at and write_moment(at)
 
-    def is_same(self, wanted: Any, current: Any) -> bool:
-        return super().is_same(wanted, write_moment(current) if isinstance(current, datetime) else current)
+    def is_same(self, new: Any, current: Any) -> bool:
+        return super().is_same(new, write_moment(current) if isinstance(current, datetime) else current)
 
     def format_value(self, value: Any, named: Mapping[str, str] | None = None) -> str:
         return str(value)[:16].replace("T", " ") if value else str(self.none_text)
@@ -233,7 +234,7 @@ class PresenceFlag(Flag):
     def columns(self) -> tuple[str, ...]:
         return (self.flag,)
 
-    def column_values(self, item: Item, keys: TenantKeys, odd: Unexpected) -> tuple[Any, ...]:
+    def column_values(self, item: Item, keys: TenantKeys, unexpected: Unexpected) -> tuple[Any, ...]:
         return (bool(item.get(self.name)),)
 
 
@@ -244,8 +245,8 @@ class WholeNumberField(Field):
     column_type = int
     invalid_message: LabelText = ""
 
-    def is_same(self, wanted: Any, current: Any) -> bool:
-        return bool((wanted or 0) == (current or 0))
+    def is_same(self, new: Any, current: Any) -> bool:
+        return bool((new or 0) == (current or 0))
 
     def value_of_input(self, typed: Any) -> Any:
         return typed or 0
@@ -266,8 +267,8 @@ class RightsField(Field):
 
     normalise: Callable[[Any], Any] = field(kw_only=True)
 
-    def is_same(self, wanted: Any, current: Any) -> bool:
-        return bool(self.normalise(wanted) == self.normalise(current))
+    def is_same(self, new: Any, current: Any) -> bool:
+        return bool(self.normalise(new) == self.normalise(current))
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,8 +277,8 @@ class PrivilegesField(Field):
 
     flags: tuple[Flag, ...] = ()
 
-    def is_same(self, wanted: Any, current: Any) -> bool:
-        return bool({**self.default, **(wanted or {})} == {**self.default, **(current or {})})
+    def is_same(self, new: Any, current: Any) -> bool:
+        return bool({**self.default, **(new or {})} == {**self.default, **(current or {})})
 
     def audit_values(self, value: Any, mask: str = NEW_MASK) -> dict[str, Any]:
         return dict(value or {})

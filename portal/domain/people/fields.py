@@ -37,25 +37,25 @@ Item = Mapping[str, Any]
 Unexpected = dict[str, Any]  # unchanged values that do not have their field's type, by name
 
 
-def item_text(item: Item, name: str, odd: Unexpected) -> str:
-    """Return a text, or a number as text; "" for no value. A value of another type is put into `odd`."""
+def item_text(item: Item, name: str, unexpected: Unexpected) -> str:
+    """Return a text, or a number as text; "" for no value. A value of another type is put into `unexpected`."""
     value = item.get(name)
     if value is None or isinstance(value, str):
         return value or ""
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
-    odd[name] = value
+    unexpected[name] = value
     return ""
 
 
-def item_moment(item: Item, name: str, odd: Unexpected) -> datetime | None:
-    """Return a datetime of the service, or None. A value that is no datetime is put into `odd` unchanged."""
+def item_moment(item: Item, name: str, unexpected: Unexpected) -> datetime | None:
+    """Return a datetime of the service, or None. A value that is no datetime is put into `unexpected` unchanged."""
     value = item.get(name)
     if value is None or value == "":
         return None
     read = to_service_time(value) if isinstance(value, datetime) else read_moment(value)
     if read is None:
-        odd[name] = value
+        unexpected[name] = value
     return read
 
 
@@ -86,13 +86,11 @@ def mask_email(email: str, mask: str = NEW_MASK) -> str:
     return f"{email[:1]}{mask}" if email else ""
 
 
-def is_contained(wanted: Any, current: Any) -> bool:
-    """Return whether the second value contains everything in `wanted`; it may contain more."""
-    if isinstance(wanted, dict):
-        return isinstance(current, dict) and all(
-            is_contained(value, current.get(name)) for name, value in wanted.items()
-        )
-    return bool(wanted == current)
+def is_contained(new: Any, current: Any) -> bool:
+    """Return whether the second value contains everything in `new`; it may contain more."""
+    if isinstance(new, dict):
+        return isinstance(current, dict) and all(is_contained(value, current.get(name)) for name, value in new.items())
+    return bool(new == current)
 
 
 class TenantKeys:
@@ -218,20 +216,20 @@ class Field:
         more = [getattr(self, each, "") for each in ("key", "fingerprint", "flag")]
         return tuple(filter(None, (self.name, *more))) if self.column_type and not self.json_column else ()
 
-    def column_values(self, item: Item, keys: TenantKeys, odd: Unexpected) -> tuple[Any, ...]:
-        """Return the values of `columns`, with secrets in clear text; a value of a wrong type is put into `odd`."""
+    def column_values(self, item: Item, keys: TenantKeys, unexpected: Unexpected) -> tuple[Any, ...]:
+        """Return the values of `columns`, with secrets in clear text. A value of a wrong type goes to `unexpected`."""
         value = item.get(self.name)
         if value is not None and type(value) is not self.column_type:
-            odd[self.name], value = value, None
+            unexpected[self.name], value = value, None
         return (value,)
 
     def written_value(self, row: Any) -> Any:
         """Return the field's written value from a row of the mirror."""
         return (getattr(row, self.json_column) or {}).get(self.name) if self.json_column else getattr(row, self.name)
 
-    def is_same(self, wanted: Any, current: Any) -> bool:
+    def is_same(self, new: Any, current: Any) -> bool:
         """Return whether two written values mean the same; empty equals absent."""
-        return bool((wanted or "") == (current or ""))
+        return bool((new or "") == (current or ""))
 
     def format_value(self, value: Any, named: Mapping[str, str] | None = None) -> str:
         """Return a written value as pages show it, with secrets masked. `named`: names by identifier."""
@@ -316,9 +314,9 @@ class FieldSet:
         """Return the written values of the fields that requests change and that have their own columns, by name."""
         return {each.name: each.written_value(row) for each in self if each.request_model and not each.json_column}
 
-    def is_same(self, name: str, wanted: Any, current: Any) -> bool:
+    def is_same(self, name: str, new: Any, current: Any) -> bool:
         """Return whether two written values of a field mean the same."""
-        return self[name].is_same(wanted, current)
+        return self[name].is_same(new, current)
 
     def audit_values(self, body: Mapping[str, Any], mask: str = NEW_MASK) -> dict[str, Any]:
         """Return a request's body as the audit log may store it."""

@@ -26,8 +26,8 @@ class GuestPlacesField(Field):
             return item[self.name]
         return (_areas_of if self.rights_field == "devices_pass" else _keys_of)(item.get(self.rights_field))
 
-    def is_same(self, wanted: Any, current: Any) -> bool:
-        return _comparable(wanted) == _comparable(current)
+    def is_same(self, new: Any, current: Any) -> bool:
+        return _comparable(new) == _comparable(current)
 
 
 @dataclass(frozen=True, eq=False)

@@ -46,11 +46,11 @@ class RowBuilder:
 
     def values(self, item: Mapping[str, Any]) -> dict[str, Any]:
         """Return the column values for an item from a list, a single read or our own write. Secrets are unencrypted."""
-        odd = unknown_fields(item, self.fields.names)
+        unexpected = unknown_fields(item, self.fields.names)
         values: list[Any] = []
         for keep in self.fields.column_readers:
-            values += keep(item, self.keys, odd)
-        return dict(zip(self.fields.columns, [*values, odd], strict=True))
+            values += keep(item, self.keys, unexpected)
+        return dict(zip(self.fields.columns, [*values, unexpected], strict=True))
 
     def encrypted_values(self, item: Mapping[str, Any]) -> dict[str, Any]:
         """Return the column values with secrets encrypted, for rows that are written in SQL."""
@@ -68,8 +68,8 @@ class RowBuilder:
             for column in self.fields.columns_of[name]:
                 setattr(row, column, values[column])
         names = {name for name in item if name in self.fields.columns_of}
-        odd = {name: value for name, value in values["extra"].items() if name in names}
-        row.extra = {**{name: value for name, value in row.extra.items() if name not in names}, **odd}
+        unexpected = {name: value for name, value in values["extra"].items() if name in names}
+        row.extra = {**{name: value for name, value in row.extra.items() if name not in names}, **unexpected}
 
 
 class MemberRowBuilder(RowBuilder):

@@ -98,12 +98,12 @@ def is_same_json(one: Any, other: Any) -> bool:
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
-def is_as_sent(name: str, wanted: Any, current: Any) -> bool:
+def is_as_sent(name: str, new: Any, current: Any) -> bool:
     """Return True if the service's value of one part means the same as the sent one, even if written differently."""
     if name == PRIVILEGE.name:
         given = current if isinstance(current, dict) else {}
-        return isinstance(wanted, dict) and all(given.get(key) == value for key, value in wanted.items())
-    return is_same_json(canonical({name: wanted})[name] or no_access(), canonical({name: current})[name] or no_access())
+        return isinstance(new, dict) and all(given.get(key) == value for key, value in new.items())
+    return is_same_json(canonical({name: new})[name] or no_access(), canonical({name: current})[name] or no_access())
 
 
 PARTS = ("devices_pass", "keys_pass")
