@@ -151,8 +151,8 @@ class CameraDay:
 
     @property
     def points(self) -> list[TimelinePoint]:
-        words = self.request.tenant.environment.catalogue.records
-        loud = {*words.suspicious, *words.refused}
+        records = self.request.tenant.environment.catalogue.records
+        loud = {*records.suspicious, *records.refused}
         return [
             TimelinePoint(each, self._position(each.at), to_input_value(each.at - _LEAD_TIME), each.category in loud)
             for each in self.records[:MAX_RECORDS]

@@ -40,10 +40,10 @@ class DoorList(Table):
         super().__init__(*args, **kwargs)
         self.version = queries.version_of_doors()
         self.places = areas_by_door()
-        words = self.request.tenant.environment.catalogue.states
-        words_of = partial(queries.words_of, states=words)
+        states = self.request.tenant.environment.catalogue.states
+        words_of = partial(queries.words_of, states=states)
         self.complete_columns(
-            state={"value": partial(queries.state_of, states=words)},
+            state={"value": partial(queries.state_of, states=states)},
             areas={"value": self.areas_text},
             door={"value": lambda row: words_of(row).leaf},
             power={"value": lambda row: words_of(row).power},

@@ -217,9 +217,12 @@ def _key_context(
     `keys`: the names of the keys if the state of some is unknown; None if they are not loaded. `key_states`: (key,
     state, whether this guest has it) of each, worded as on the keys' pages.
     """
-    words = request.tenant.environment.catalogue.states
+    catalogue = request.tenant.environment.catalogue
     rows = key_states.find_listed(keys or [])
-    states = [(key, key_states.state_of(key, words), bool(guest_id) and key.holder_id == guest_id) for key in rows]
+    states = [
+        (key, key_states.state_of(key, catalogue.states), bool(guest_id) and key.holder_id == guest_id)
+        for key in rows
+    ]
     missing = len(states) < sum(len(each.get("units_no_list") or ()) for each in keys or ())
     names = known.key_names(keys) if keys and missing else []
     return {"keys": None if keys is None else names, "key_states": states}

@@ -127,24 +127,24 @@ class RecordType(TextChoices):
     OTHER = "other", pgettext_lazy("log", "Other")
 
 
-def type_of(record: History, words: Catalogue) -> RecordType:
-    """Return the type of a record; `words` are those of the service environment."""
+def type_of(record: History, catalogue: Catalogue) -> RecordType:
+    """Return the type of a record, by the catalogue of the service environment."""
     somebody = bool(record.member_id or record.member_name)
-    if somebody and record.category in words.records.used:
+    if somebody and record.category in catalogue.records.used:
         return RecordType.ENTRY
-    if somebody and record.category in words.records.refused:
+    if somebody and record.category in catalogue.records.refused:
         return RecordType.REFUSED
-    is_alarm = record.category in words.records.alarm_categories and not words.states.is_over(record.status)
+    is_alarm = record.category in catalogue.records.alarm_categories and not catalogue.states.is_over(record.status)
     return RecordType.ALARM if is_alarm else RecordType.OTHER
 
 
-def type_expression(words: Catalogue) -> Any:
+def type_expression(catalogue: Catalogue) -> Any:
     """Return the same as `type_of`, as a database expression."""
-    somebody, over = ~Q(member_id="") | ~Q(member_name=""), _matches_one_of("status", words.states.over)
+    somebody, over = ~Q(member_id="") | ~Q(member_name=""), _matches_one_of("status", catalogue.states.over)
     return Case(
-        When(somebody & Q(category__in=words.records.used), then=Value(RecordType.ENTRY.value)),
-        When(somebody & Q(category__in=words.records.refused), then=Value(RecordType.REFUSED.value)),
-        When(Q(category__in=words.records.alarm_categories) & ~over, then=Value(RecordType.ALARM.value)),
+        When(somebody & Q(category__in=catalogue.records.used), then=Value(RecordType.ENTRY.value)),
+        When(somebody & Q(category__in=catalogue.records.refused), then=Value(RecordType.REFUSED.value)),
+        When(Q(category__in=catalogue.records.alarm_categories) & ~over, then=Value(RecordType.ALARM.value)),
         default=Value(RecordType.OTHER.value),
         output_field=CharField(),
     )
@@ -225,7 +225,7 @@ def records_at_door(records: QuerySet[History], device_id: str, day: LogDay) -> 
 
 
 def count_hours(
-    records: QuerySet[History], day: LogDay, words: Catalogue, address_of_hour: Callable[[datetime], str]
+    records: QuerySet[History], day: LogDay, catalogue: Catalogue, address_of_hour: Callable[[datetime], str]
 ) -> DoorHours:
     """Count records by hour and type, in one statement.
 
@@ -233,13 +233,13 @@ def count_hours(
     """
     begun = [day.start + timedelta(hours=number) for number in range(24)]
     hours = [HourCount(start, address_of_hour(start)) for start in begun]
-    grouped = records.annotate(hour=ExtractHour("at", tzinfo=TOKYO), sort=type_expression(words)).order_by()
+    grouped = records.annotate(hour=ExtractHour("at", tzinfo=TOKYO), sort=type_expression(catalogue)).order_by()
     for hour, sort, count in grouped.values_list("hour", "sort").annotate(Count("pk")):
         hours[hour].counts[sort] = count
     return DoorHours(hours)
 
 
-def attention_records(records: QuerySet[History], words: Catalogue) -> list[History]:
+def attention_records(records: QuerySet[History], catalogue: Catalogue) -> list[History]:
     """Return the newest records with refusals or problems."""
-    loud = records.annotate(sort=type_expression(words)).filter(sort__in=[RecordType.REFUSED, RecordType.ALARM])
+    loud = records.annotate(sort=type_expression(catalogue)).filter(sort__in=[RecordType.REFUSED, RecordType.ALARM])
     return list(loud.order_by("-at", "-pk")[:MAX_LISTED])

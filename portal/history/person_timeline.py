@@ -151,7 +151,7 @@ def records_on_day(records: QuerySet[History], member_id: str, day: LogDay) -> Q
     return found.order_by("at", "pk")
 
 
-def draw_timeline(day: LogDay, records: Sequence[History], words: Catalogue) -> Timeline:
+def draw_timeline(day: LogDay, records: Sequence[History], catalogue: Catalogue) -> Timeline:
     """Draw a day's records, given with the oldest first."""
     places, scale = mirror.areas_by_door(), TimelineScale.for_moments(day, [record.at for record in records])
     lanes: dict[str, TimelineLane] = {}
@@ -160,10 +160,10 @@ def draw_timeline(day: LogDay, records: Sequence[History], words: Catalogue) -> 
         place = _place(record, places)
         lane = lanes.setdefault(place.area_id or f"door {record.device_id}", TimelineLane(place.name, place.area_id))
         lane.doors[record.device_id] = record.device_name or record.device_id
-        mark = TimelineMark(record, _kind(record, place, words), scale.x(record.at))
+        mark = TimelineMark(record, _kind(record, place, catalogue), scale.x(record.at))
         lane.marks.append(mark)
         marks[record.pk] = mark
-    for area_id, since, until in stays(records, places, words):
+    for area_id, since, until in stays(records, places, catalogue):
         if area_id in lanes:
             lanes[area_id].stays.append(_draw_stay(scale, since, until))
     gaps = [_draw_gap(scale, gap) for gap in day.missing]
@@ -172,7 +172,7 @@ def draw_timeline(day: LogDay, records: Sequence[History], words: Catalogue) -> 
 
 
 def stays(
-    records: Iterable[History], places: Mapping[str, Sequence[DoorArea]], words: Catalogue
+    records: Iterable[History], places: Mapping[str, Sequence[DoorArea]], catalogue: Catalogue
 ) -> Iterator[tuple[str, datetime, datetime | None]]:
     """Yield (area, since, until) for the time inside areas that have entries and exits.
 
@@ -182,7 +182,7 @@ def stays(
     both = sided[0] & sided[1]
     inside: dict[str, datetime] = {}
     for record in records:
-        if record.units or type_of(record, words) != RecordType.ENTRY:
+        if record.units or type_of(record, catalogue) != RecordType.ENTRY:
             continue
         for place in places.get(record.device_id, ()):
             if place.area_id not in both:
@@ -213,8 +213,8 @@ def _place(record: History, places: Mapping[str, Sequence[DoorArea]]) -> DoorAre
     return at[0] if at else DoorArea(record.device_name or record.device_id, "", "")
 
 
-def _kind(record: History, place: DoorArea, words: Catalogue) -> str:
-    sort = type_of(record, words)
+def _kind(record: History, place: DoorArea, catalogue: Catalogue) -> str:
+    sort = type_of(record, catalogue)
     if sort != RecordType.ENTRY:
         return sort.value
     if record.units:

@@ -154,9 +154,9 @@ _TONES = {RecordType.REFUSED: "bad", RecordType.ALARM: "loud"}
 def record_context(request: TenantRequest, record: History) -> dict[str, Any]:
     """Return the template context of the page."""
     access = request.access
-    words = request.tenant.environment.catalogue
+    catalogue = request.tenant.environment.catalogue
     person = person_of(access, record.member_id, record.member_name) if record.member_id else None
-    sort = type_of(record, words)
+    sort = type_of(record, catalogue)
     cause = request_of(record, intents.visible_to(access))
     return {
         "record": record,

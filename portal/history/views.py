@@ -112,14 +112,14 @@ def record(request: TenantRequest, history_id: str) -> HttpResponse:
 def person_day(request: TenantRequest, member_id: str, day: str) -> HttpResponse:
     """Show a person's day as a timeline, with the table below it."""
     of = day_or_404(request, day, subject_id=member_id)
-    words = request.tenant.environment.catalogue
+    catalogue = request.tenant.environment.catalogue
     found = list(
         person_timeline.records_on_day(visibility.visible_records(request.access), member_id, of)[
             : person_timeline.MAX_RECORDS + 1
         ]
     )
     records, who = found[: person_timeline.MAX_RECORDS], person_or_404(request.access, member_id, found)
-    line = person_timeline.draw_timeline(of, records, words)
+    line = person_timeline.draw_timeline(of, records, catalogue)
     context = {
         "of": of,
         "subject": who,
@@ -139,16 +139,16 @@ def door_day(request: TenantRequest, device_id: str, day: str) -> HttpResponse:
     """Show a door's or a key box's day by the hour, with the table below it."""
     of = day_or_404(request, day, subject_id=device_id)
     place = place_or_404(request.access, device_id)
-    words = request.tenant.environment.catalogue
+    catalogue = request.tenant.environment.catalogue
     records = days.records_at_door(visibility.visible_records(request.access), device_id, of)
-    hours = days.count_hours(records, of, words, partial(_address_of_hour, request, device_id))
+    hours = days.count_hours(records, of, catalogue, partial(_address_of_hour, request, device_id))
     loud = hours.totals[RecordType.REFUSED] + hours.totals[RecordType.ALARM]
     context = {
         "of": of,
         "subject": place,
         "page": "history:door_day",
         "hours": hours,
-        "loud": days.attention_records(records, words) if loud else [],
+        "loud": days.attention_records(records, catalogue) if loud else [],
         "loud_total": loud,
     }
     return render(request, "history/door_day.html", context)

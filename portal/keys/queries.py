@@ -69,7 +69,7 @@ def describe_keys(request: TenantRequest, rows: Iterable[Key]) -> list[ShownKey]
         visibility.people_by_id(request.access, {vars(key)["who"] for key in rows} - {""}),
         request.tenant.slug,
     )
-    words, found = states_of(request), []
+    states, found = states_of(request), []
     for key in rows:
         values, box = vars(key), key.key_box.key_device_id
         state, person = KeyState(values["shown"]), people.get(values["who"])
@@ -78,7 +78,7 @@ def describe_keys(request: TenantRequest, rows: Iterable[Key]) -> list[ShownKey]
             ShownKey(
                 key,
                 href=reverse("keys:key", args=[slug, box, key.unit_no]),
-                chip=overdue_keys.state_of(key, words),
+                chip=overdue_keys.state_of(key, states),
                 state=state,
                 since=since,
                 is_at_least=at_least,
@@ -199,10 +199,10 @@ def custody(request: TenantRequest, key: Key) -> tuple[list[CustodyPeriod], bool
     about = visibility.visible_records(request.access).filter(device_id=key.key_box.key_device_id)
     of_key = about.filter(units__contains=[{"unit_no": key.unit_no}]).order_by("-at", "-pk")
     records = list(of_key[: MAX_RECORDS + 1])
-    words = states_of(request)
+    states = states_of(request)
     found: list[CustodyPeriod] = []
     for record in reversed(records[:MAX_RECORDS]):
-        event = words.key_event_of(record.texts)
+        event = states.key_event_of(record.texts)
         if event is not None:
             _add_event(found, record, event)
     names = visibility.names_by_id(request.access, {each.first.member_id for each in found} - {""})

@@ -95,8 +95,8 @@ def find_outcome(intent: Intent) -> Finding:
     status = single_reads.read_key_box_status(connection, intent.path["key_device_id"], Priority.DOORS)
     requested = set((intent.body or {}).get("targets", ()))
     lock_words = {unit.unit_no: str(unit.lock or "") for unit in status.units_status if unit.unit_no in requested}
-    words = connection.tenant.environment.catalogue.states
-    locked = set(lock_words) == requested and all(words.lock_state(word) == "locked" for word in lock_words.values())
+    states = connection.tenant.environment.catalogue.states
+    locked = set(lock_words) == requested and all(states.lock_state(word) == "locked" for word in lock_words.values())
     evidence = {
         "read": database_now().isoformat(timespec="seconds"),
         "lock": ", ".join(f"{number} {word}" for number, word in sorted(lock_words.items())),

@@ -75,10 +75,10 @@ class PlanMark:
 
 def load_devices(tenant: Tenant) -> dict[str, PlanDevice]:
     """Return all doors, key boxes and cameras of the tenant by their key. Doors with serious states come first."""
-    slug, words = tenant.slug, tenant.environment.catalogue.states
+    slug, states = tenant.slug, tenant.environment.catalogue.states
     found = [_door(tenant, place, door) for place, door in enumerate(queries.by_urgency())]
     for box in KeyBox.objects.order_by("name_order", "pk"):
-        href, state = reverse("keys:box", args=[slug, box.key_device_id]), state_of_box(box, words)
+        href, state = reverse("keys:box", args=[slug, box.key_device_id]), state_of_box(box, states)
         found.append(PlanDevice(Placed.KEY_BOX, box.key_device_id, str(box), state, href, rank=(2, str(box))))
     for camera in Camera.objects.order_by("name_order", "pk").prefetch_related(latest_pictures()):
         href, state = (

@@ -81,9 +81,9 @@ def _duration_text(length: timedelta | float | None) -> str:
 
 def keys(report: Report) -> ReportContent:
     """Return all keys with their known location."""
-    words = report.tenant.environment.catalogue.states
+    states = report.tenant.environment.catalogue.states
     rows = list(overdue_keys.keys_with_state(by_log=True).order_by("key_box__key_device_name", "unit_no", "pk"))
-    offline = sum(not overdue_keys.is_connected(box, words) for box in KeyBox.objects.all())
+    offline = sum(not overdue_keys.is_connected(box, states) for box in KeyBox.objects.all())
     out = sum(1 for key in rows if key.state == KeyState.OUT)
     unknown = sum(1 for key in rows if key.state == KeyState.UNKNOWN)
     columns = [_("Key box"), _("Key"), pgettext("key", "State"), pgettext("key", "Since"), _("With"), _("Known at")]
@@ -94,7 +94,7 @@ def keys(report: Report) -> ReportContent:
         about="",
         period=_("As of %(at)s") % {"at": moment_text(report.until)},
         sheets=[ReportTable(_("Keys"), columns)],
-        lines=lines_of_table(0, [_key_cells(key, words) for key in rows]),
+        lines=lines_of_table(0, [_key_cells(key, states) for key in rows]),
         figures=[
             figure_of(_("Keys out"), out, is_at_least=bool(unknown or late)),
             figure_of(
@@ -130,11 +130,11 @@ def log_gap_text(fresh: Freshness) -> list[str]:
     return [paused] if (paused := gaps.paused_text(log)) else []
 
 
-def _key_cells(key: Key, words: States) -> Sequence[CellValue]:
+def _key_cells(key: Key, states: States) -> Sequence[CellValue]:
     state, since = KeyState(key.state), key.since_seen()[0]
     with_whom = (key.holder_name or key.holder_id) if state == KeyState.OUT else ""
     named = key.unit_name or key.unit_no
-    status = overdue_keys.state_of(key, words).word
+    status = overdue_keys.state_of(key, states).word
     return [str(key.key_box), named, status, moment_text(since), with_whom, moment_text(key.known_at)]
 
 

@@ -32,13 +32,13 @@ def _person_or_device(record: History) -> tuple[str, str]:
 
 
 def _find_refusals(tenant: Tenant, records: Sequence[History], values: RuleValues) -> Iterator[Observation]:
-    words, within = tenant.environment.catalogue.records.refused, timedelta(minutes=values["minutes"])
-    mine = [each for each in records if each.category in words and any(_person_or_device(each)[1:])]
+    categories, within = tenant.environment.catalogue.records.refused, timedelta(minutes=values["minutes"])
+    mine = [each for each in records if each.category in categories and any(_person_or_device(each)[1:])]
     for kind, name in {_person_or_device(each) for each in mine}:
         moments = [each.at for each in mine if _person_or_device(each) == (kind, name)]
         of = {"member_id": name} if kind == "member" else {"member_id": "", "device_id": name}
         around = History.objects.filter(at__gte=min(moments) - within, at__lte=max(moments) + within, **of)
-        yield from _find_series(around.filter(category__in=words).order_by("at", "pk"), values)
+        yield from _find_series(around.filter(category__in=categories).order_by("at", "pk"), values)
 
 
 def _find_series(records: Iterable[History], values: RuleValues) -> Iterator[Observation]:
@@ -58,8 +58,8 @@ def _find_series(records: Iterable[History], values: RuleValues) -> Iterator[Obs
 
 
 def _find_past_refusals(tenant: Tenant, since: datetime, until: datetime, values: RuleValues) -> Iterator[Observation]:
-    words = tenant.environment.catalogue.records.refused
-    return _find_series(reversed(find_newest(RecordFilter(since=since, until=until, categories=words))), values)
+    categories = tenant.environment.catalogue.records.refused
+    return _find_series(reversed(find_newest(RecordFilter(since=since, until=until, categories=categories))), values)
 
 
 def _find_suspicious(tenant: Tenant, records: Sequence[History], values: RuleValues) -> Iterator[Observation]:
@@ -74,8 +74,8 @@ def _find_suspicious(tenant: Tenant, records: Sequence[History], values: RuleVal
 def _find_past_suspicious(
     tenant: Tenant, since: datetime, until: datetime, values: RuleValues
 ) -> Iterator[Observation]:
-    words = tenant.environment.catalogue.records.suspicious
-    return _find_suspicious(tenant, find_newest(RecordFilter(since=since, until=until, categories=words)), values)
+    categories = tenant.environment.catalogue.records.suspicious
+    return _find_suspicious(tenant, find_newest(RecordFilter(since=since, until=until, categories=categories)), values)
 
 
 def _find_people(tenant: Tenant, records: Sequence[History], values: RuleValues) -> Iterator[Observation]:

@@ -67,13 +67,13 @@ class QuickFilter(TextChoices):
     SUSPICIOUS = "suspicious", pgettext_lazy("log", "Suspicious")
     NOTIFIED = "notified", gettext_lazy("Details not loaded")
 
-    def to_conditions(self, words: Records) -> RecordFilter:
+    def to_conditions(self, records: Records) -> RecordFilter:
         if self is QuickFilter.REFUSED:
-            return RecordFilter(categories=words.refused, has_person=True)
+            return RecordFilter(categories=records.refused, has_person=True)
         return (
             RecordFilter(is_notified=True)
             if self is QuickFilter.NOTIFIED
-            else RecordFilter(categories=words.suspicious)
+            else RecordFilter(categories=records.suspicious)
         )
 
 

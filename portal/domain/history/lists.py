@@ -77,13 +77,13 @@ def text_of(record: History) -> str:
 def event_cell(record: History) -> SafeString:
     """Return the event of a record in the service's words, with chips for anything unusual."""
     chips = []
-    words = current_tenant().environment.catalogue
-    is_usual = record.category in words.records.used and record.content
+    catalogue = current_tenant().environment.catalogue
+    is_usual = record.category in catalogue.records.used and record.content
     if record.category and record.text and not is_usual:
-        loud = "loud" if record.category in words.records.alarm_categories else "quiet"
+        loud = "loud" if record.category in catalogue.records.alarm_categories else "quiet"
         chips.append((loud, service_word("category", record.category)))
-    if not words.states.is_begun(record.status):
-        chips.append(("quiet", status_word(record.status, words.states)))
+    if not catalogue.states.is_begun(record.status):
+        chips.append(("quiet", status_word(record.status, catalogue.states)))
     if record.notified:
         chips.append(("unknown", _("Reported by notification, details not loaded")))
     return format_html("{} {}", text_of(record), format_html_join(" ", _CHIP, chips))
@@ -173,8 +173,8 @@ class ActivityLogTable(Table):
         return reverse("history:record", args=[self.request.tenant.slug, row.history_id])
 
     def row_class(self, row: History) -> str:
-        words = self.request.tenant.environment.catalogue
-        is_loud = row.category in words.records.suspicious and not words.states.is_over(row.status)
+        catalogue = self.request.tenant.environment.catalogue
+        is_loud = row.category in catalogue.records.suspicious and not catalogue.states.is_over(row.status)
         return "loud" if is_loud else ""
 
     @property
