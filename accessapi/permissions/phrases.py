@@ -141,8 +141,8 @@ def _phrase_weekly(days: frozenset[str], times: list[Times], translate: Translat
 def _phrase_hours(times: Times, translate: Translate) -> str:
     _ = translate
     opens, closes = times
-    words = _("%(start)s to %(end)s") % {"start": format_time(opens), "end": format_time(closes, is_closing=True)}
-    return _("%(hours)s (never: it ends before it begins)") % {"hours": words} if closes < opens else words
+    text = _("%(start)s to %(end)s") % {"start": format_time(opens), "end": format_time(closes, is_closing=True)}
+    return _("%(hours)s (never: it ends before it begins)") % {"hours": text} if closes < opens else text
 
 
 def _phrase_range(first: datetime, last: datetime, translate: Translate) -> str:
@@ -157,8 +157,8 @@ def _phrase_range(first: datetime, last: datetime, translate: Translate) -> str:
     if is_all_day and first < last:
         return _("%(first)s to %(last)s") % edges
     edges |= {"opens": format_time(first.time()), "closes": format_time(last.time(), is_closing=True)}
-    words = _("from %(first)s %(opens)s to %(last)s %(closes)s") % edges
-    return _("%(hours)s (never: it ends before it begins)") % {"hours": words} if last < first else words
+    text = _("from %(first)s %(opens)s to %(last)s %(closes)s") % edges
+    return _("%(hours)s (never: it ends before it begins)") % {"hours": text} if last < first else text
 
 
 def _consecutive_days(week: list[str]) -> list[list[str]]:

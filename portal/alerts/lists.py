@@ -99,8 +99,8 @@ class Alerts(Table):
         return freshness.empty_state(self.request, usual, MirrorKind.HISTORIES)
 
     def complete_page(self, page: ListPage) -> ListPage:
-        words = AlertTexts.of(self.request.access, page.rows)
-        self.complete_columns(what={"value": words.sentence})
+        texts = AlertTexts.of(self.request.access, page.rows)
+        self.complete_columns(what={"value": texts.sentence})
         return page
 
     def row_href(self, row: Alert) -> str:

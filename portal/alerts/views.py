@@ -56,14 +56,14 @@ def _alert_or_404(alert_id: int) -> Alert:
 
 
 def _alert_context(request: TenantRequest, found: Alert) -> dict[str, Any]:
-    words = AlertTexts.of(request.access, [found])
+    texts = AlertTexts.of(request.access, [found])
     outgoing = list(outbox.messages_about(found.pk, ALERT.name)[:_MAX_SHOWN])
     records = AlertRecords(request, found)
     notes = list(found.notes.select_related("by").order_by("-pk")[:_MAX_SHOWN])
     return {
         "alert": found,
-        "title": words.title(found),
-        "sentence": words.sentence(found),
+        "title": texts.title(found),
+        "sentence": texts.sentence(found),
         "severity": severity(found),
         "state": state_text(found),
         "records": records,

@@ -61,8 +61,8 @@ class LoadedRights:
             return _("list of members not loaded")
         if not self.missing:
             return ""
-        words = ngettext("rights of %(n)s member not loaded", "rights of %(n)s members not loaded", self.missing)
-        return words % {"n": _formatted(self.missing)}
+        text = ngettext("rights of %(n)s member not loaded", "rights of %(n)s members not loaded", self.missing)
+        return text % {"n": _formatted(self.missing)}
 
     def count_text(self, n: int, *, is_doubtful: bool = False) -> str:
         """Return a number of members as text, as "at least" if some may be missing.

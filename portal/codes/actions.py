@@ -194,8 +194,8 @@ def read_code(visit: Visit, by: Requester) -> str:
     except NotFound:
         return _("This guest was deleted from the service, so there is no code.")
     except BudgetExhausted as exhausted:
-        words = _("No API calls left this hour. The code can be loaded from %(time)s.")
-        return words % {"time": f"{local(exhausted.retry_at):%H:%M}"}
+        text = _("No API calls left this hour. The code can be loaded from %(time)s.")
+        return text % {"time": f"{local(exhausted.retry_at):%H:%M}"}
     except ServiceError as error:
         return " ".join([failure_reasons.describe_error(error), _("The code is not loaded yet.")])
     record(visit, by, "code_shown")

@@ -92,12 +92,12 @@ def describe_hold(hold: Hold) -> str:
         return _("Held by %(who)s until somebody locks it.") % {"who": hold.by}
     at = local(hold.ends_at)
     form = "%H:%M" if at.date() == local(database_now()).date() else "%Y-%m-%d %H:%M"
-    words = _("Held until %(at)s by %(who)s.") % {"at": format(at, form), "who": hold.by}
+    text = _("Held until %(at)s by %(who)s.") % {"at": format(at, form), "who": hold.by}
     lock = hold.request
     if lock is None or lock.state in (*UNDER_WAY, State.SUCCEEDED):
-        return words
+        return text
     why = Reason(lock.reason).label if lock.reason in Reason.values else lock.reason
-    return join_sentences([words, _("Locking again did not succeed and is tried again."), str(why)])
+    return join_sentences([text, _("Locking again did not succeed and is tried again."), str(why)])
 
 
 def by_urgency() -> QuerySet[PassController]:

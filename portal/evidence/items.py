@@ -203,8 +203,8 @@ def items_of(incident: Incident) -> QuerySet[Item]:
 
 def _record(item: Item) -> tuple[str, list[str]]:
     facts = item.facts
-    words = facts["content"] or facts.get("member_label")
-    headline = str(words or value_words.service_word("category", facts["category"]) or item.reference)
+    text = facts["content"] or facts.get("member_label")
+    headline = str(text or value_words.service_word("category", facts["category"]) or item.reference)
     who = [
         facts["member_name"] or facts["member_id"],
         facts["member_attribute"],

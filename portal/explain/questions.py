@@ -172,5 +172,5 @@ class Question:
 
 
 def _key_name(box: str, unit_no: str, name: str) -> str:
-    words = {"box": box, "unit": unit_no, "name": name}
-    return (_("%(box)s, key %(unit)s (%(name)s)") if name else _("%(box)s, key %(unit)s")) % words
+    values = {"box": box, "unit": unit_no, "name": name}
+    return (_("%(box)s, key %(unit)s (%(name)s)") if name else _("%(box)s, key %(unit)s")) % values

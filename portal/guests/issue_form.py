@@ -45,8 +45,8 @@ class LinesField(forms.CharField):
         for name in names:
             inputs.validate_visible(name)
         if long:
-            words = _("Names can have at most %(most)d characters. Too long: line %(lines)s.")
-            raise ValidationError(words, params={"most": limits.GUEST_NAME_MAX, "lines": ", ".join(long)})
+            text = _("Names can have at most %(most)d characters. Too long: line %(lines)s.")
+            raise ValidationError(text, params={"most": limits.GUEST_NAME_MAX, "lines": ", ".join(long)})
         return names
 
 
@@ -71,13 +71,13 @@ def preset_values(preset: Preset | None, start: datetime, language: str) -> _Val
     end = hours.format_end(hours.end_of(preset, start), start)
     if preset is None:
         return {"until": end, "area_ids": [], "keys": [], "grace_minutes": 0, "remarks": ""}
-    words = preset.remarks_ja if language == "ja" else preset.remarks_en
+    text = preset.remarks_ja if language == "ja" else preset.remarks_en
     return {
         "until": end,
         "area_ids": list(preset.area_ids),
         "keys": places.values_of(preset.keys),
         "grace_minutes": preset.grace_minutes,
-        "remarks": words or preset.remarks_ja or preset.remarks_en,
+        "remarks": text or preset.remarks_ja or preset.remarks_en,
     }
 
 
@@ -198,8 +198,8 @@ class IssueForm(forms.Form):
         try:
             end = hours.parse_end(cleaned["until"], start)
         except hours.TimeIsOver as over:
-            words = _t("This time has passed. For tomorrow, enter %(tomorrow)s.")
-            self.add_error("until", words % {"tomorrow": f"{over.tomorrow:%m-%d %H:%M}"})
+            text = _t("This time has passed. For tomorrow, enter %(tomorrow)s.")
+            self.add_error("until", text % {"tomorrow": f"{over.tomorrow:%m-%d %H:%M}"})
             return
         except hours.NotATime:
             self.add_error("until", _t("Enter a time like 18:00 or 1800, minutes like +90, or a date before the time."))

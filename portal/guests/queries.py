@@ -220,8 +220,7 @@ def _key_context(
     catalogue = request.tenant.environment.catalogue
     rows = key_states.find_listed(keys or [])
     states = [
-        (key, key_states.state_of(key, catalogue.states), bool(guest_id) and key.holder_id == guest_id)
-        for key in rows
+        (key, key_states.state_of(key, catalogue.states), bool(guest_id) and key.holder_id == guest_id) for key in rows
     ]
     missing = len(states) < sum(len(each.get("units_no_list") or ()) for each in keys or ())
     names = known.key_names(keys) if keys and missing else []

@@ -62,8 +62,8 @@ def code_banners(request: TenantRequest) -> Iterator[Banner]:
         )
     more = len(found) - _MAX_BANNERS
     if more > 0:
-        words = ngettext("%(n)d more code may still open doors.", "%(n)d more codes may still open doors.", more)
-        yield Banner("alarm", words % {"n": more}, icon="alert-triangle")
+        text = ngettext("%(n)d more code may still open doors.", "%(n)d more codes may still open doors.", more)
+        yield Banner("alarm", text % {"n": more}, icon="alert-triangle")
 
 
 def _unconfirmed_text(visit: Visit) -> str:

@@ -86,8 +86,8 @@ def _save_change(request: TenantRequest, form: ChangeForm) -> HttpResponse | Non
     before = {name: form.shown_values.get(name) for name in body}
     answer = _change(request, form, body, before=before)
     if answer is not None and form.merged_labels:
-        words = _("Someone else changed this in the meantime: %(fields)s. Both changes were sent.")
-        messages.info(request, words % {"fields": join_values(form.merged_labels)})
+        text = _("Someone else changed this in the meantime: %(fields)s. Both changes were sent.")
+        messages.info(request, text % {"fields": join_values(form.merged_labels)})
     return answer
 
 

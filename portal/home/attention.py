@@ -59,53 +59,53 @@ def bounded_number(number: int) -> str:
 
 def _alerts(access: Access, found: OverviewFigures) -> Iterator[AttentionLine]:
     if number := found.number("alerts_waiting"):
-        words = ngettext("%(n)s alert not taken", "%(n)s alerts not taken", number) % {"n": bounded_number(number)}
+        text = ngettext("%(n)s alert not taken", "%(n)s alerts not taken", number) % {"n": bounded_number(number)}
         first = found.alerts
         worst = max((each.severity for each in first), default=Severity.NOTE)
         tone = "alarm" if worst == Severity.ALARM else "loud"
         href = f"{url_in_tenant('alerts:index', access.tenant.slug)}?state=untaken"
         yield AttentionLine(
-            tone, "alert-triangle", words, href, _names_text([_alert_name(access, each) for each in first], number)
+            tone, "alert-triangle", text, href, _names_text([_alert_name(access, each) for each in first], number)
         )
 
 
 def _alert_name(access: Access, alert: Alert) -> str:
     """Return an alert's title and place. People are not named."""
-    words = AlertTexts(access, {})
+    texts = AlertTexts(access, {})
     if not alert.facts.get("device"):
-        return words.title(alert)
-    return _("%(name)s: %(why)s") % {"name": words.title(alert), "why": words.place(alert)}
+        return texts.title(alert)
+    return _("%(name)s: %(why)s") % {"name": texts.title(alert), "why": texts.place(alert)}
 
 
 def _assigned_alerts(access: Access, found: OverviewFigures) -> Iterator[AttentionLine]:
     if number := found.number("alerts_taken"):
-        words = ngettext("%(n)s alert taken, still open", "%(n)s alerts taken, still open", number)
+        text = ngettext("%(n)s alert taken, still open", "%(n)s alerts taken, still open", number)
         href = f"{url_in_tenant('alerts:index', access.tenant.slug)}?state=open"
-        yield AttentionLine("quiet", "user-check", words % {"n": bounded_number(number)}, href)
+        yield AttentionLine("quiet", "user-check", text % {"n": bounded_number(number)}, href)
 
 
 def _doors(access: Access, found: OverviewFigures) -> Iterator[AttentionLine]:
     if number := sum(found.door_states.values()):
-        words = ngettext("%(n)s door needs attention", "%(n)s doors need attention", number) % {
+        text = ngettext("%(n)s door needs attention", "%(n)s doors need attention", number) % {
             "n": bounded_number(number)
         }
         tone = "alarm" if _ALARMING & found.door_states.keys() else "loud"
         href = f"{url_in_tenant('devices:index', access.tenant.slug)}?view=board&only=attention"
-        yield AttentionLine(tone, "door", words, href, " · ".join(_state_texts(found)))
+        yield AttentionLine(tone, "door", text, href, " · ".join(_state_texts(found)))
 
 
 def _keys(access: Access, found: OverviewFigures) -> Iterator[AttentionLine]:
     if number := found.number("keys_late"):
-        words = ngettext("%(n)s key overdue", "%(n)s keys overdue", number) % {"n": bounded_number(number)}
+        text = ngettext("%(n)s key overdue", "%(n)s keys overdue", number) % {"n": bounded_number(number)}
         names = [f"{each['box']} {each['unit_no']} {each['unit_name']}".strip() for each in found.rows("keys_first")]
         href = f"{url_in_tenant('keys:index', access.tenant.slug)}?state=overdue"
-        yield AttentionLine("loud", "key", words, href, _names_text(names, number))
+        yield AttentionLine("loud", "key", text, href, _names_text(names, number))
 
 
 def _keys_out(access: Access, found: OverviewFigures) -> Iterator[AttentionLine]:
     if number := found.number("keys_out"):
-        words = ngettext("%(n)s key out", "%(n)s keys out", number) % {"n": bounded_number(number)}
-        yield AttentionLine("quiet", "key", words, f"{url_in_tenant('keys:index', access.tenant.slug)}?state=out")
+        text = ngettext("%(n)s key out", "%(n)s keys out", number) % {"n": bounded_number(number)}
+        yield AttentionLine("quiet", "key", text, f"{url_in_tenant('keys:index', access.tenant.slug)}?state=out")
 
 
 _ALARMING = {DoorState.FORCED_OPEN, DoorState.LEFT_OPEN, DoorState.HELD_OPEN, DoorState.HELD}
@@ -124,13 +124,13 @@ def may_name_people(access: Access) -> bool:
 
 def _uncertain_requests(access: Access, found: OverviewFigures) -> Iterator[AttentionLine]:
     if number := found.number("uncertain"):
-        words = ngettext("%(n)s uncertain request", "%(n)s uncertain requests", number) % {"n": bounded_number(number)}
+        text = ngettext("%(n)s uncertain request", "%(n)s uncertain requests", number) % {"n": bounded_number(number)}
         first = found.rows("uncertain_first")
         titles = [str(stored_title(each["title"])) for each in first] if may_name_people(access) else []
         slug = access.tenant.slug
         every = f"{url_in_tenant('intents:index', slug)}?show=open" if access.can(Permission.AUDIT_VIEW) else ""
         href = url_in_tenant("intents:page", slug, first[0]["id"]) if number == 1 or not every else every
-        yield AttentionLine("doubt", "question-mark", words, href, _names_text(titles, number))
+        yield AttentionLine("doubt", "question-mark", text, href, _names_text(titles, number))
 
 
 def _failed_jobs(access: Access, jobs: Sequence[Job]) -> Iterator[AttentionLine]:
@@ -140,12 +140,12 @@ def _failed_jobs(access: Access, jobs: Sequence[Job]) -> Iterator[AttentionLine]
         families[kinds.kind_of(job).family].append(job)
     for family, found in families.items():
         number = len(found)
-        words = ngettext("%(n)s job with rows not applied", "%(n)s jobs with rows not applied", number)
+        text = ngettext("%(n)s job with rows not applied", "%(n)s jobs with rows not applied", number)
         titles = [str(kinds.kind_of(job).title_of(job)) for job in found[:NAMED]]
         several = _LISTS.get(family) if number > 1 else None
         href = url_in_tenant(several, access.tenant.slug) if several else kinds.page_address(found[0])
         yield AttentionLine(
-            "loud", "table-import", words % {"n": bounded_number(number)}, href, _names_text(titles, number)
+            "loud", "table-import", text % {"n": bounded_number(number)}, href, _names_text(titles, number)
         )
 
 
@@ -155,9 +155,9 @@ _LISTS = {"import": "imports:index", "change": "changes:index"}
 
 def _expired_members(access: Access, found: OverviewFigures) -> Iterator[AttentionLine]:
     if number := found.number("expired"):
-        words = ngettext("%(n)s expired member not deleted", "%(n)s expired members not deleted", number)
+        text = ngettext("%(n)s expired member not deleted", "%(n)s expired members not deleted", number)
         href = url_in_tenant("members:leavers_of", access.tenant.slug, CleanupList.ENDED.value)
-        yield AttentionLine("quiet", "clock-x", words % {"n": bounded_number(number)}, href)
+        yield AttentionLine("quiet", "clock-x", text % {"n": bounded_number(number)}, href)
 
 
 def _names_text(names: Sequence[str], number: int) -> str:
@@ -176,8 +176,8 @@ def unknowns(access: Access, found: OverviewFigures, fresh: Freshness, now: date
             ngettext("%(n)s door not loaded", "%(n)s doors not loaded", unread) % {"n": bounded_number(unread)}
         )
     if lost := found.number("keys_unknown"):
-        words = ngettext("%(n)s key: location unknown", "%(n)s keys: location unknown", lost)
-        texts.append(words % {"n": bounded_number(lost)})
+        text = ngettext("%(n)s key: location unknown", "%(n)s keys: location unknown", lost)
+        texts.append(text % {"n": bounded_number(lost)})
     words_of = access.tenant.environment.catalogue.states
     if away := sum(each["n"] for each in found.rows("box_lines") if not words_of.is_connected(each["line"])):
         texts.append(keys.offline_text(away) % {"n": away})

@@ -68,12 +68,12 @@ def presence_summary(
     going = found.number("guests_going")
     guests = Headcount(found.number("guests_in") - going, going + found.number("guests_unmarked"))
     members = people.headcount_of(found.last_doors, known)
-    words = {"members": members.total, "guests": guests.total}
+    values = {"members": members.total, "guests": guests.total}
     may_look = access.can(Permission.ROLL_CALL_VIEW)
     return PresenceSummary(
         (members + guests).headline(through),
         (members + guests).certainty_text,
-        _("Members: %(members)d, guests: %(guests)d") % words,
+        _("Members: %(members)d, guests: %(guests)d") % values,
         people.log_complete_text(through),
         url_in_tenant("guests:building", slug),
         url_in_tenant("rollcall:index", slug) if may_look else "",

@@ -58,8 +58,8 @@ _LOADED_KINDS = ((MirrorKind.PASS_CONTROLLERS, Permission.DEVICES_VIEW), (Mirror
 def _load_steps(access: Access, fresh: Freshness) -> Iterator[SetupStep]:
     for kind, permission in _LOADED_KINDS:
         if access.can(permission):
-            words = _("Load the doors") if kind == MirrorKind.PASS_CONTROLLERS else _("Load the members")
-            yield SetupStep(words, fresh[kind].as_of is not None, note=_progress_text(fresh[kind]))
+            text = _("Load the doors") if kind == MirrorKind.PASS_CONTROLLERS else _("Load the members")
+            yield SetupStep(text, fresh[kind].as_of is not None, note=_progress_text(fresh[kind]))
 
 
 def _progress_text(known: KindFreshness) -> str:

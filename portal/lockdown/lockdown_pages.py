@@ -50,10 +50,10 @@ class DoorLine:
             return self._forecast_text if self.order.state == State.REHEARSED else ""
         if self.outcome.newer is not None:
             text = _("%(what)s by %(who)s, newer than this order.")
-            words = text % {"what": self.outcome.newer.title, "who": self.outcome.newer.requested_by}
+            sentence = text % {"what": self.outcome.newer.title, "who": self.outcome.newer.requested_by}
             if self.outcome.is_in_progress or self.outcome.result == DONE:
-                return words
-            return join_sentences([words, _("This door is left alone.")])
+                return sentence
+            return join_sentences([sentence, _("This door is left alone.")])
         if self.row.request is None or self.outcome.result in (DONE, SENDING):
             return ""
         return join_sentences([self._reason_text(self.row.request), self.next_try_text])
@@ -157,14 +157,14 @@ class LockdownPage:
     def headline(self) -> str:
         total = len(self.door_outcomes)
         if self.is_rehearsal or self.order.state in (State.REQUESTED, State.WITHDRAWN):
-            words = ngettext("%(n)d door, nothing was sent", "%(n)d doors, nothing was sent", total) % {"n": total}
-            return _("Rehearsal: %(said)s") % {"said": words} if self.is_rehearsal else words
+            text = ngettext("%(n)d door, nothing was sent", "%(n)d doors, nothing was sent", total) % {"n": total}
+            return _("Rehearsal: %(said)s") % {"said": text} if self.is_rehearsal else text
         done = self.counts[DONE] - self.counts["opened"]
         if self.order.is_evacuation:
-            words = ngettext("%(done)d of %(n)d door held unlocked", "%(done)d of %(n)d doors held unlocked", total)
+            text = ngettext("%(done)d of %(n)d door held unlocked", "%(done)d of %(n)d doors held unlocked", total)
         else:
-            words = ngettext("%(done)d of %(n)d door locked", "%(done)d of %(n)d doors locked", total)
-        return words % {"done": done, "n": total}
+            text = ngettext("%(done)d of %(n)d door locked", "%(done)d of %(n)d doors locked", total)
+        return text % {"done": done, "n": total}
 
     @property
     def uncertainty(self) -> str:

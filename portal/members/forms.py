@@ -90,9 +90,9 @@ def _learn(intent: Intent, form: Any) -> None:
             form["qr_timestep"].help_text = timestep_field().help_text
 
 
-def _limit_in(words: str, sent: int) -> dict[str, int]:
+def _limit_in(text: str, sent: int) -> dict[str, int]:
     """Return the one number in the service's message that can be a limit, else the refused value."""
-    numbers = {int(each) for each in re.findall(r"(?<![\w.])\d{1,6}(?![\w])", words)}
+    numbers = {int(each) for each in re.findall(r"(?<![\w.])\d{1,6}(?![\w])", text)}
     bounds = [each for each in numbers if limits.TIMESTEP_MIN < each < sent]
     return {"most": bounds[0]} if len(bounds) == 1 else {"refused": sent}
 

@@ -34,8 +34,8 @@ _SALT = "portal.members.one_time"
 class NoOneTimeCode(Exception):
     """Raised when there is no code to show; the text says why. `is_temporary`: a retry may help."""
 
-    def __init__(self, words: str, *, is_temporary: bool = False) -> None:
-        super().__init__(words)
+    def __init__(self, text: str, *, is_temporary: bool = False) -> None:
+        super().__init__(text)
         self.is_temporary = is_temporary
 
 

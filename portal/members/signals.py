@@ -203,8 +203,8 @@ def _without_contract(intent: Intent) -> OutcomeText:
     return _not_allowed(_("Face images need the face-recognition option contract."))
 
 
-def _not_allowed(words: str) -> OutcomeText:
-    return OutcomeText(" ".join([_("The service does not allow this."), words]))
+def _not_allowed(text: str) -> OutcomeText:
+    return OutcomeText(" ".join([_("The service does not allow this."), text]))
 
 
 def keys_effect(intent: Intent) -> OutcomeText:

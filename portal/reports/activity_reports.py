@@ -115,8 +115,8 @@ def keys(report: Report) -> ReportContent:
 def _unknown_text(number: int, unknown: int, late: Sequence[str]) -> list[str]:
     """Return a note about keys with unknown location; empty if `late` already names what is missing."""
     if unknown:
-        words = ngettext("%(n)s key: not known where it is.", "%(n)s keys: not known where they are.", unknown)
-        return [words % {"n": unknown}]
+        text = ngettext("%(n)s key: not known where it is.", "%(n)s keys: not known where they are.", unknown)
+        return [text % {"n": unknown}]
     if late:
         return []
     return [_("Known of every key.") if number else _("No keys.")]

@@ -178,12 +178,12 @@ def _late_records(report: Report, through: datetime) -> list[str]:
     """Return which records of a report's period may still arrive, although the log is loaded."""
     texts = []
     if number := _notified(report.since, report.until).count():
-        words = ngettext(
+        text = ngettext(
             "%(n)s record is known from a notification only and not counted yet.",
             "%(n)s records are known from notifications only and not counted yet.",
             number,
         )
-        texts.append(words % {"n": number_format(number, force_grouping=True)})
+        texts.append(text % {"n": number_format(number, force_grouping=True)})
     if report.until > through - LATE_PERIOD:
         texts.append(_("Devices that were offline may still report records of this period."))
     return texts

@@ -120,8 +120,8 @@ def _last_message_text(row: Webhook) -> str:
 
 
 def _silence_text(row: Webhook) -> str:
-    words = _("No notification since {at}, which is longer than usual here.")
-    return format_html(words, at=time_tag(row.last_received_at)) if row.last_received_at else ""
+    text = _("No notification since {at}, which is longer than usual here.")
+    return format_html(text, at=time_tag(row.last_received_at)) if row.last_received_at else ""
 
 
 def _polling_text() -> str:
@@ -146,19 +146,19 @@ def _saved_calls_text() -> str:
 
 
 def _unnamed_text(row: Webhook) -> str:
-    words = _("Notifications do not name their record, so missing notifications cannot be detected.")
-    return words if row.lacks_record_ids else ""
+    text = _("Notifications do not name their record, so missing notifications cannot be detected.")
+    return text if row.lacks_record_ids else ""
 
 
 def _missed_text(row: Webhook) -> str:
     if not row.missed or not row.missed_at:
         return ""
-    words = ngettext(
+    text = ngettext(
         "{n} record came without a notification, last {at}.",
         "{n} records came without a notification, last {at}.",
         row.missed,
     )
-    return format_html(words, n=row.missed, at=time_tag(row.missed_at))
+    return format_html(text, n=row.missed, at=time_tag(row.missed_at))
 
 
 # How long a test waits for a notification. Its result is shown for `_SHOWN_FOR`.

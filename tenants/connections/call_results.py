@@ -146,8 +146,8 @@ def _save_refusal(connection: Connection, operation: Operation, error: Rejected)
     A change's refusal text is not stored here, as it may repeat a secret. It is stored with the change only, where
     secrets are hidden.
     """
-    words = error.detail[:_MAX_TEXT] if operation.delivery is Delivery.READ else ""
-    refusal = {"operation": operation.name, "status": error.status, "code": error.code[:20], "words": words}
+    text = error.detail[:_MAX_TEXT] if operation.delivery is Delivery.READ else ""
+    refusal = {"operation": operation.name, "status": error.status, "code": error.code[:20], "words": text}
     if any(refusal == {key: each[key] for key in refusal} for each in connection.refusals):
         return
     with transaction.atomic():

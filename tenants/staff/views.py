@@ -77,8 +77,8 @@ def change_role(request: TenantRequest, pk: int) -> HttpResponse:
         messages.error(request, _("Choose one of the roles. Nothing was changed."))
         return redirect("staff:index", request.tenant.slug)
     if form.cleaned_data["shown"] not in ("", person.role):
-        words = _("Someone changed this role to “%(role)s” in the meantime. Nothing was changed. Choose again.")
-        messages.error(request, words % {"role": roles.find_role(person.role).title})
+        text = _("Someone changed this role to “%(role)s” in the meantime. Nothing was changed. Choose again.")
+        messages.error(request, text % {"role": roles.find_role(person.role).title})
         return redirect("staff:index", request.tenant.slug)
     try:
         actions.change_role(access=request.access, staff=person, role=form.cleaned_data["role"])

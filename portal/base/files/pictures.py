@@ -198,8 +198,8 @@ def prepare_face(upload: Upload) -> CheckedPicture:
     found = _jpeg(data, only=True)
     _check_size(found.width, found.height, MAX_PIXELS)
     if min(found.width, found.height) < MIN_SHORT_SIDE or max(found.width, found.height) < MIN_LONG_SIDE:
-        words = _("The picture has only %(width)d × %(height)d pixels. Take one of about 1200 × 1600, closer up.")
-        raise PictureFault(words % {"width": found.width, "height": found.height})
+        text = _("The picture has only %(width)d × %(height)d pixels. Take one of about 1200 × 1600, closer up.")
+        raise PictureFault(text % {"width": found.width, "height": found.height})
     pixels = _decoded(found, (found.width // 8, found.height // 8))
     if found.orientation == 1 and pixels.mode in ("RGB", "L"):
         return CheckedPicture(found.content, found.width, found.height)
@@ -233,9 +233,9 @@ def prepare_picture(data: bytes, side: int = PROFILE_SIDE) -> CheckedPicture:
 
 def _read(upload: Upload, most: int) -> bytes:
     if (upload.size or 0) > most:
-        words = _("The file is %(size)s MB; the limit is %(most)d MB. Save it smaller, or take a new picture here.")
+        text = _("The file is %(size)s MB; the limit is %(most)d MB. Save it smaller, or take a new picture here.")
         size = ceil((upload.size or 0) * 100 / 1024**2) / 100
-        raise PictureFault(words % {"size": f"{size:.2f}", "most": most // 1024**2})
+        raise PictureFault(text % {"size": f"{size:.2f}", "most": most // 1024**2})
     data = bytes(upload.read())
     if not data:
         raise PictureFault(_("The file is empty. Choose another one."))
@@ -247,8 +247,8 @@ def _jpeg(data: bytes, *, only: bool) -> Jpeg:
         kind = _kind(data)
         formats = "JPEG" if only else _("JPEG or PNG")
         if kind:
-            words = _("This is a %(kind)s file. Use %(wanted)s: save it as JPEG first.")
-            raise PictureFault(words % {"kind": kind, "wanted": formats})
+            text = _("This is a %(kind)s file. Use %(wanted)s: save it as JPEG first.")
+            raise PictureFault(text % {"kind": kind, "wanted": formats})
         raise PictureFault(_("This picture cannot be read. Use %(wanted)s.") % {"wanted": formats})
     try:
         return parse_jpeg(data)
@@ -266,12 +266,12 @@ def _kind(data: bytes) -> str:
 
 def _check_size(width: int, height: int, most: int) -> None:
     if width * height > most:
-        words = _(
+        text = _(
             "The picture has %(width)d × %(height)d pixels (%(mega)d megapixels); the limit is "
             "%(most)d megapixels. Save it smaller: 1200 × 1600 is enough."
         )
         mega = round(width * height / 1e6)
-        raise PictureFault(words % {"width": width, "height": height, "mega": mega, "most": most // 10**6})
+        raise PictureFault(text % {"width": width, "height": height, "mega": mega, "most": most // 10**6})
 
 
 def _decoded(found: Jpeg, least: tuple[int, int]) -> Image.Image:

@@ -143,8 +143,8 @@ def merge_stored(given: dict[str, Any], name: str, shown_value: str, stored: Any
 
 def conflict_text(field: forms.Field, value: Any) -> str:
     """Return the error for a field that was changed to `value` after its page was opened."""
-    words = _("Changed to “%(value)s” after you opened this page. Save again to replace it with your entry.")
-    return words % {"value": _text_of(field, value)}
+    text = _("Changed to “%(value)s” after you opened this page. Save again to replace it with your entry.")
+    return text % {"value": _text_of(field, value)}
 
 
 def add_conflicts(

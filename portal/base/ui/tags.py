@@ -89,8 +89,8 @@ def browser(user_agent: str) -> str:
 
 
 @register.filter
-def bracketed(words: str) -> str:
-    return value_words.add_brackets(words)
+def bracketed(text: str) -> str:
+    return value_words.add_brackets(text)
 
 
 @register.filter

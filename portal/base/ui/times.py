@@ -75,10 +75,10 @@ def relative_words(moment: datetime | None) -> str:
     if moment is None or moment == "":
         return ""
     seconds = int((timezone.now() - moment).total_seconds())
-    words = _span_words(abs(seconds))
-    if not words:
+    text = _span_words(abs(seconds))
+    if not text:
         return _("just now")
-    return _("%(span)s ago") % {"span": words} if seconds > 0 else _("in %(span)s") % {"span": words}
+    return _("%(span)s ago") % {"span": text} if seconds > 0 else _("in %(span)s") % {"span": text}
 
 
 def _span_words(seconds: int) -> str:

@@ -92,10 +92,10 @@ def join_values(values: Iterable[str]) -> str:
     return HtmlText(between.join(found), format_html_join(between, "{}", ((each,) for each in found)))
 
 
-def add_brackets(words: str) -> str:
+def add_brackets(value: str) -> str:
     """Return a text in the brackets of the reader's language."""
     text = _t("(%(names)s)")
-    return HtmlText(text % {"names": words}, format_html(text.replace("%(names)s", "{}"), words))
+    return HtmlText(text % {"names": value}, format_html(text.replace("%(names)s", "{}"), value))
 
 
 def add_side(name: str, side: str) -> str:

@@ -66,9 +66,9 @@ _TONES = {Severity.ALARM: "alarm", Severity.WARNING: "note"}
 def banners(request: TenantRequest) -> Iterator[Banner]:
     """Yield banners of unassigned alerts, the most serious first, without doors that have a banner already."""
     found = [each for each in _load_unassigned(request) if not each.has_banner]
-    words = AlertTexts.of(request.access, found[:MAX_BANNERS])
+    texts = AlertTexts.of(request.access, found[:MAX_BANNERS])
     for each in found[:MAX_BANNERS]:
-        yield _banner(request, each, words.sentence(each), str(each.pk))
+        yield _banner(request, each, texts.sentence(each), str(each.pk))
     if more := found[MAX_BANNERS:]:
         text = ngettext("%(n)d more alert", "%(n)d more alerts", len(more)) % {"n": len(more)}
         yield _banner(request, more[0], text, "")

@@ -74,9 +74,9 @@ def headline(intent: Intent) -> str:
     return join_sentences([why, _("Nothing was changed.")])
 
 
-def quote_service(words: str) -> str:
+def quote_service(text: str) -> str:
     """Return the service's own text as a quotation."""
-    return _("Response from the service: “%(words)s”") % {"words": words} if words else _("The service gave no reason.")
+    return _("Response from the service: “%(words)s”") % {"words": text} if text else _("The service gave no reason.")
 
 
 def service_text_of(intent: Intent) -> str:
@@ -89,12 +89,12 @@ def _problems(
 ) -> Iterator[tuple[Sequence[str], str]]:
     code = f" ({intent.error_code})" if intent.error_code else ""
     if explained is not None:
-        names, words = explained
-        yield names, join_sentences([words, service_text_of(intent)])
+        names, text = explained
+        yield names, join_sentences([text, service_text_of(intent)])
         return
     for line in intent.error_detail.splitlines() or ([""] if code else []):
-        words = quote_service(line) if is_service_text(intent) else line
-        yield _inputs_named_in(line, inputs) or _only_input(form, intent), f"{words}{code}"
+        text = quote_service(line) if is_service_text(intent) else line
+        yield _inputs_named_in(line, inputs) or _only_input(form, intent), f"{text}{code}"
 
 
 def _inputs_named_in(line: str, inputs: InputNames) -> Sequence[str]:

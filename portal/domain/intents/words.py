@@ -78,8 +78,8 @@ def _member_counts_text(intent: Intent) -> str:
     done, failed = intent.result.get("completed_member_count"), intent.result.get("failed_count", 0)
     if not isinstance(done, int):
         return ""
-    words = ngettext("%(n)d member processed", "%(n)d members processed", done) % {"n": done}
-    return f"{words}, " + _("%(n)d of them refused") % {"n": failed} if failed else words
+    text = ngettext("%(n)d member processed", "%(n)d members processed", done) % {"n": done}
+    return f"{text}, " + _("%(n)d of them refused") % {"n": failed} if failed else text
 
 
 def _service_text(intent: Intent) -> str:

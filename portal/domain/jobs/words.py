@@ -82,8 +82,8 @@ def describe_row(row: Row, job: Job) -> list[str]:
         return own(row)
     texts = problem_texts(row.problems, job)
     if row.state == RowState.FAILED and (row.code or row.detail):
-        words = row.detail or ""
-        texts.append(" ".join(filter(None, [text_of_code(row.code), row.code and f"({row.code})", words])))
+        text = row.detail or ""
+        texts.append(" ".join(filter(None, [text_of_code(row.code), row.code and f"({row.code})", text])))
     elif row.state == RowState.FAILED and not texts:
         texts.append(text_of_code(""))
     return texts

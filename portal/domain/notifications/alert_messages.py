@@ -72,8 +72,8 @@ def _write(alert_id: int, access: Access | None) -> MessageText | None:
     alert = Alert.objects.filter(pk=alert_id).first()
     if alert is None:
         return None
-    words = AlertTexts.of(access, [alert]) if access is not None else AlertTexts(None, {})
-    severity, sentence = Severity(alert.severity).label, words.sentence(alert)
+    texts = AlertTexts.of(access, [alert]) if access is not None else AlertTexts(None, {})
+    severity, sentence = Severity(alert.severity).label, texts.sentence(alert)
     if access is None:
         return MessageText(f"{severity}: {sentence}")
     values = {
@@ -84,7 +84,7 @@ def _write(alert_id: int, access: Access | None) -> MessageText | None:
         "address": outbox.page_url(ALERT.route, alert.pk),
         "settings": settings.PORTAL_URL + reverse("alerts:notify", args=[access.tenant.slug]),
     }
-    return MessageText(f"{severity}: {words.title(alert)}", render_to_string("notifications/mail.txt", values))
+    return MessageText(f"{severity}: {texts.title(alert)}", render_to_string("notifications/mail.txt", values))
 
 
 ALERT = MessageKind(

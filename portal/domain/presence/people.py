@@ -130,16 +130,16 @@ class Headcount:
 
         People without a record are unknown. `through`: until when the log is complete.
         """
-        words = {"n": self.total}
+        values = {"n": self.total}
         if through is None:
-            return _("At least %(n)d in the building; the activity log is not loaded") % words
-        return (_("About %(n)d in the building") if self.likely else _("At least %(n)d in the building")) % words
+            return _("At least %(n)d in the building; the activity log is not loaded") % values
+        return (_("About %(n)d in the building") if self.likely else _("At least %(n)d in the building")) % values
 
     @property
     def certainty_text(self) -> str:
         """Return how many are certain and how many likely; empty if all are certain."""
-        words = {"sure": self.certain, "likely": self.likely}
-        return _("%(sure)d by an entry, %(likely)d likely") % words if self.likely else ""
+        values = {"sure": self.certain, "likely": self.likely}
+        return _("%(sure)d by an entry, %(likely)d likely") % values if self.likely else ""
 
 
 def log_complete_text(through: datetime | None) -> str:
@@ -209,13 +209,13 @@ def person_of_visit(visit: Visit, *, is_unsure: bool = False) -> PersonInside:
     """Return a guest as a person in the building."""
     at, place = visit.last_use_at or visit.arrived_at or visit.use_date_start, visit.last_use_place
     likely = is_unsure or visit.suggested_leave_at is not None
-    words = {"time": Day.today().time_text(at), "place": place or "–"}
+    values = {"time": Day.today().time_text(at), "place": place or "–"}
     if is_unsure:
-        why = _("code used %(time)s, %(place)s; not checked in") % words
+        why = _("code used %(time)s, %(place)s; not checked in") % values
     elif likely:
-        why = _("last seen %(time)s at an exit: %(place)s") % words
+        why = _("last seen %(time)s at an exit: %(place)s") % values
     elif visit.arrived_by == By.HISTORY:
-        why = _("came in by code, %(time)s, %(place)s") % words
+        why = _("came in by code, %(time)s, %(place)s") % values
     else:
         why = _("checked in at the desk, %(time)s") % {"time": Day.today().time_text(visit.arrived_at)}
     sure = Certainty.LIKELY if likely else Certainty.ENTRY
@@ -244,13 +244,13 @@ def _names_in_log(rows: Collection[LastPassage]) -> dict[str, str]:
 
 def _person_of_passage(row: LastPassage, member: Member | None, name: str, known: DoorDirections) -> PersonInside:
     sure = row.device_id in known.certain_entrances
-    words = {"time": Day.today().time_text(row.at), "place": row.device_name or row.device_id}
+    values = {"time": Day.today().time_text(row.at), "place": row.device_name or row.device_id}
     if sure:
-        why = _("entered %(time)s by %(place)s") % words
+        why = _("entered %(time)s by %(place)s") % values
     elif known.areas_entered.get(row.device_id):
-        why = _("last seen %(time)s at %(place)s, where leaving is not recorded") % words
+        why = _("last seen %(time)s at %(place)s, where leaving is not recorded") % values
     else:
-        why = _("last seen %(time)s at %(place)s, which does not tell in from out") % words
+        why = _("last seen %(time)s at %(place)s, which does not tell in from out") % values
     return PersonInside(
         f"member:{row.member_id}",
         PersonKind.MEMBER,
@@ -258,7 +258,7 @@ def _person_of_passage(row: LastPassage, member: Member | None, name: str, known
         member.membergroup_name if member else "",
         Certainty.ENTRY if sure else Certainty.LIKELY,
         row.at,
-        words["place"],
+        values["place"],
         known.area_of(row.device_id),
         why,
         is_deleted=member is None or member.gone_at is not None,

@@ -99,8 +99,8 @@ def describe_error(error: errors.ServiceError) -> str:
     if isinstance(error, errors.TimedOut | errors.ConnectionLost):
         return gettext("The service did not respond.")
     sentence = sentence_of(reason_of(error))
-    words = error.detail if isinstance(error, errors.Rejected) else ""
-    return join_sentences([sentence, words and gettext("Response from the service: “%(words)s”") % {"words": words}])
+    text = error.detail if isinstance(error, errors.Rejected) else ""
+    return join_sentences([sentence, text and gettext("Response from the service: “%(words)s”") % {"words": text}])
 
 
 def paused_until(error: errors.ServiceError, now: datetime) -> datetime | None:

@@ -297,14 +297,14 @@ def is_operation_refused(line: Connection, name: str) -> bool:
 def _absence_by_refusal(line: Connection, operation: Operation) -> Absence | None:
     """Return what is missing for an operation according to the service's last responses."""
     if operation.contract in line.contracts_refused:
-        words = _("The contract with the service does not include this: %(name)s.")
-        return Absence(_fill_in_name(words, CONTRACTS[str(operation.contract)]), _VENDOR_CAN_ADD, is_refused=True)
+        text = _("The contract with the service does not include this: %(name)s.")
+        return Absence(_fill_in_name(text, CONTRACTS[str(operation.contract)]), _VENDOR_CAN_ADD, is_refused=True)
     if operation.scope in line.scopes_refused:
-        words = _("The connection lacks the permission %(name)s.")
-        return Absence(_fill_in_name(words, operation.scope), _OWNER_CAN_ADD_SCOPE, is_refused=True)
+        text = _("The connection lacks the permission %(name)s.")
+        return Absence(_fill_in_name(text, operation.scope), _OWNER_CAN_ADD_SCOPE, is_refused=True)
     if operation.needs_licence and LICENCE in line.contracts_refused:
-        words = _("The service refuses this: the remote-operation licence is missing.")
-        return Absence(words, _VENDOR_CAN_ADD, is_refused=True)
+        text = _("The service refuses this: the remote-operation licence is missing.")
+        return Absence(text, _VENDOR_CAN_ADD, is_refused=True)
     return None
 
 
@@ -319,5 +319,5 @@ def _absence_by_reading(state: KindFreshness) -> Absence | None:
     return None
 
 
-def _fill_in_name(words: str | Promise, name: object) -> str:
-    return str(words) % {"name": name}
+def _fill_in_name(text: str | Promise, name: object) -> str:
+    return str(text) % {"name": name}

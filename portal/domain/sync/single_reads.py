@@ -188,8 +188,8 @@ def read_for_page(read: Callable[[Connection], T], gone_message: str) -> T:
     except NotFound:
         raise ReadFailed(gone_message, is_gone=True) from None
     except BudgetExhausted as exhausted:
-        words = _("No API calls left this hour; loading is possible from %(time)s. Showing the last loaded data.")
-        raise ReadFailed(words % {"time": f"{local(exhausted.retry_at):%H:%M}"}) from None
+        text = _("No API calls left this hour; loading is possible from %(time)s. Showing the last loaded data.")
+        raise ReadFailed(text % {"time": f"{local(exhausted.retry_at):%H:%M}"}) from None
     except ServiceError as error:
         raise ReadFailed(
             " ".join([failure_reasons.describe_error(error), _("Showing the last loaded data.")])
@@ -204,8 +204,8 @@ def read_status_for_page(read: Callable[[Connection], Any]) -> str:
     try:
         read(connection)
     except BudgetExhausted as exhausted:
-        words = _("No device API calls left this hour; loading is possible from %(time)s.")
-        return words % {"time": f"{local(exhausted.retry_at):%H:%M}"}
+        text = _("No device API calls left this hour; loading is possible from %(time)s.")
+        return text % {"time": f"{local(exhausted.retry_at):%H:%M}"}
     except ServiceError as error:
         return " ".join([failure_reasons.describe_error(error), _("Showing the last known status.")])
     return ""
