@@ -283,9 +283,9 @@ def _selection(request: TenantRequest, area: Area) -> Selection:
     look = _access_at(area, parse_moment(match.get("at", "")))
     holders = request.GET.get("list") == AreaMembers.name
     base, kind = (look.holders(), AreaMembers) if holders else (look.with_held_pass(mirror.members()), AreaMemberChoice)
-    picked = load_selection(request, cast(type[Table], partial(kind, access=look)), base)
-    members = Member.objects.filter(pk__in=picked.queryset.order_by().values("pk"))
-    return Selection(members, picked.is_everything, picked.fields)
+    selection = load_selection(request, cast(type[Table], partial(kind, access=look)), base)
+    members = Member.objects.filter(pk__in=selection.queryset.order_by().values("pk"))
+    return Selection(members, selection.is_everything, selection.fields)
 
 
 def _access_at(area: Area, at: datetime | None = None) -> AreaAccessAt:

@@ -100,13 +100,13 @@ class DoorBoard:
     @property
     def headline(self) -> str:
         """Return how many of all doors need attention."""
-        wanting, of_all = sum(door.attention for door in self.doors), len(self.doors)
-        if not wanting:
+        attention_count, of_all = sum(door.attention for door in self.doors), len(self.doors)
+        if not attention_count:
             return ngettext("%(all)d door, none needs attention", "%(all)d doors, none needs attention", of_all) % {
                 "all": of_all
             }
-        text = ngettext("%(n)d of %(all)d needs attention", "%(n)d of %(all)d need attention", wanting)
-        return text % {"n": wanting, "all": of_all}
+        text = ngettext("%(n)d of %(all)d needs attention", "%(n)d of %(all)d need attention", attention_count)
+        return text % {"n": attention_count, "all": of_all}
 
     @property
     def unknown_text(self) -> str:

@@ -149,9 +149,9 @@ def latest_commands(door: PassController) -> list[Intent]:
     return list(intents.latest_intents(target_of("pass_controller", door.device_id)).select_related("tenant")[:5])
 
 
-def version_of(door: PassController, happened: RecentRecords, commands: list[Intent], hold: Hold | None) -> str:
+def version_of(door: PassController, records: RecentRecords, commands: list[Intent], hold: Hold | None) -> str:
     """Return the version mark of a door's page. Result lines of commands update separately."""
     newest = commands[0].pk if commands else 0
     return live_updates.version_of(
-        door.known_at, door.status_as_of, door.state, door.since, happened.version, newest, hold and describe_hold(hold)
+        door.known_at, door.status_as_of, door.state, door.since, records.version, newest, hold and describe_hold(hold)
     )

@@ -183,12 +183,12 @@ class IssueForm(forms.Form):
             if name not in cleaned:
                 continue
             if name == "until":
-                untouched = cleaned[name] in ("", cleaned.get("shown_until"))
+                is_unchanged = cleaned[name] in ("", cleaned.get("shown_until"))
             elif shown is None:
-                untouched = not cleaned[name]
+                is_unchanged = not cleaned[name]
             else:
-                untouched = any(_same(cleaned[name], values[name]) for values in old)
-            if untouched:
+                is_unchanged = any(_same(cleaned[name], values[name]) for values in old)
+            if is_unchanged:
                 cleaned[name] = new[name]
         if cleaned.get("grace_minutes") is None and "grace_minutes" not in self.errors:
             cleaned["grace_minutes"] = 0

@@ -96,8 +96,8 @@ def check_clashes(visit_hours: Sequence[NamedHours], confirmed: Collection[str] 
     """
     found = list(overlapping_visits(visit_hours))
     pending = [visit for visit in found if visit.stage == Stage.REQUESTED]
-    living = [visit for visit in found if visit.stage == Stage.ISSUED]
-    clash = CodeClash(pending, living, _doubled_names(visit_hours))
+    with_code = [visit for visit in found if visit.stage == Stage.ISSUED]
+    clash = CodeClash(pending, with_code, _doubled_names(visit_hours))
     if pending or not set(clash.confirmation_values) <= set(confirmed):
         raise clash
 
@@ -313,6 +313,6 @@ def _visit_of(order: CodeOrder, by: Requester, party: uuid.UUID, **more: Any) ->
 
 def known_guest_ids(name_key: str) -> list[str]:
     """Return the IDs of guests of this (folded) name that exist already, so that the new one can be recognised."""
-    mirrored = Guest.objects.filter(name_key=name_key).values_list("guest_id", flat=True)
+    known_ids = Guest.objects.filter(name_key=name_key).values_list("guest_id", flat=True)
     visits = Visit.objects.filter(name_key=name_key).values_list("guest_id", flat=True)
-    return sorted({*mirrored, *filter(None, visits)})
+    return sorted({*known_ids, *filter(None, visits)})

@@ -255,11 +255,11 @@ def _is_fresh(guest: Guest | None, now: datetime) -> bool:
 def full_context(request: TenantRequest, visit: Visit) -> dict[str, Any]:
     """Return the data of the whole page: the guest, recent requests to the service, and changes by staff."""
     intents = requests_about(visit)
-    pressing = intents[:1] if intents and intents[0].state != State.SUCCEEDED else []
+    unfinished = intents[:1] if intents and intents[0].state != State.SUCCEEDED else []
     context = guest_context(request, visit)
     return context | {
-        "pressing": pressing,
-        "intents": intents[len(pressing) :],
+        "unfinished": unfinished,
+        "intents": intents[len(unfinished) :],
         "changes": staff_changes(request.access, visit, intents, context["known"]),
     }
 

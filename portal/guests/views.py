@@ -168,17 +168,17 @@ def _page_of(slug: str, visits: list[Visit]) -> str:
 
 def _form_context(request: TenantRequest, form: IssueForm) -> dict[str, Any]:
     last = form.refused or queries.last_refusal()
-    denied = last if last is not None and queries.is_refused_to_tenant(last) else None
+    refusal = last if last is not None and queries.is_refused_to_tenant(last) else None
     why = freshness.absence(request, MirrorKind.GUESTS, "create_guest")
     why = why if why is not None and why.is_refused else None
     return {
         "form": form,
         "desk": form.desk,
         "script": issue_form.script_data(form.desk),
-        "denied": denied,
-        "why": queries.no_codes_text(denied) if denied is not None else why.text if why is not None else "",
+        "refusal": refusal,
+        "why": queries.no_codes_text(refusal) if refusal is not None else why.text if why is not None else "",
         # A guest without a code, for any reason, is still in the building and can be checked in.
-        "without_code": denied is not None or why is not None or form.refused is not None,
+        "without_code": refusal is not None or why is not None or form.refused is not None,
         "may_manage": request.access.can(Permission.GUESTS_MANAGE),
         "more_open": any(name in form.errors for name in form.fields if name not in _FIRST),
     }

@@ -178,8 +178,10 @@ def stays(
 
     `records` are in order of time.
     """
-    sided = [{each.area_id for at in places.values() for each in at if each.side == side} for side in ("in", "out")]
-    both = sided[0] & sided[1]
+    areas_by_side = [
+        {each.area_id for at in places.values() for each in at if each.side == side} for side in ("in", "out")
+    ]
+    both = areas_by_side[0] & areas_by_side[1]
     inside: dict[str, datetime] = {}
     for record in records:
         if record.units or type_of(record, catalogue) != RecordType.ENTRY:

@@ -65,8 +65,8 @@ def presence_summary(
     if not found.has("last_doors"):
         return None
     slug, through = access.tenant.slug, fresh[MirrorKind.HISTORIES].as_of
-    going = found.number("guests_going")
-    guests = Headcount(found.number("guests_in") - going, going + found.number("guests_unmarked"))
+    leaving = found.number("guests_going")
+    guests = Headcount(found.number("guests_in") - leaving, leaving + found.number("guests_unmarked"))
     members = people.headcount_of(found.last_doors, known)
     values = {"members": members.total, "guests": guests.total}
     may_look = access.can(Permission.ROLL_CALL_VIEW)

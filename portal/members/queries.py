@@ -99,7 +99,7 @@ def staff_changes(access: Access, member: Member, intents: list[Intent]) -> list
     if named - groups.keys():
         groups |= dict(group_choices())
     pages = queries.job_pages_of(access, [entry.intent_id for entry, _fields in entries])
-    alone = [
+    single_changes = [
         RecordedChange(
             entry,
             [_describe_change(field, groups) for field in fields if field[0].partition(".")[0] not in RIGHTS_NAMES],
@@ -107,7 +107,7 @@ def staff_changes(access: Access, member: Member, intents: list[Intent]) -> list
         )
         for entry, fields in entries  # access rights are shown as text there; the audit log has the full values
     ]
-    found = [*alone, *_bulk_changes(access, member)]
+    found = [*single_changes, *_bulk_changes(access, member)]
     return sorted(found, key=lambda change: (change.entry.at, change.entry.pk), reverse=True)[:_MAX_ENTRIES]
 
 

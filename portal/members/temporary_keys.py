@@ -90,7 +90,7 @@ def running_uses(intents: Iterable[Intent]) -> list[RunningUse]:
     For each key the newest request counts.
     """
     found: list[RunningUse] = []
-    covered: set[tuple[str, str]] = set()
+    covered_keys: set[tuple[str, str]] = set()
     now = timezone.now()
     for intent in intents:
         if intent.operation != OPERATION or intent.state not in (State.SUCCEEDED, State.UNCERTAIN):
@@ -101,8 +101,8 @@ def running_uses(intents: Iterable[Intent]) -> list[RunningUse]:
             box = target["device_id"]
             if isinstance(reached, list) and box not in reached:
                 continue
-            units = tuple(unit for unit in target["unit_no_list"] if (box, unit) not in covered)
-            covered.update((box, unit) for unit in units)
+            units = tuple(unit for unit in target["unit_no_list"] if (box, unit) not in covered_keys)
+            covered_keys.update((box, unit) for unit in units)
             if units and until > now:
                 found.append(RunningUse(box, units, until, str(intent.by), intent.state == State.SUCCEEDED))
     known = box_names({each.box: () for each in found})

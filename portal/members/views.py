@@ -109,9 +109,9 @@ def new(request: TenantRequest) -> HttpResponse:
 
 def _new_body(form: MemberForm, rights_form: NewMemberRightsForm | None) -> dict[str, Any] | None:
     """Return the request body for a new member with the chosen rights; None if the form has errors."""
-    sound = all([form.is_valid(), rights_form is None or rights_form.is_valid()])
-    rights = rights_form.body_for(form.cleaned_data["membergroup_id"]) if sound and rights_form is not None else {}
-    return form.body() | rights if sound and rights is not None else None
+    is_valid = all([form.is_valid(), rights_form is None or rights_form.is_valid()])
+    rights = rights_form.body_for(form.cleaned_data["membergroup_id"]) if is_valid and rights_form is not None else {}
+    return form.body() | rights if is_valid and rights is not None else None
 
 
 @tenant_view(Permission.MEMBERS_VIEW)

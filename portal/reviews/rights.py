@@ -227,8 +227,8 @@ def members_changed_since(member_ids: Collection[str], since: datetime) -> set[s
     rows = Row.objects.filter(_DONE, recent, member_id__in=member_ids)
     targets = {target_of("member", member_id): member_id for member_id in member_ids}
     requests = Intent.objects.filter(Q(created_at__gte=since) | Q(finished_at__gte=since), target__in=targets)
-    alone = requests.filter(operation__in=_SINGLE_OPERATIONS).values_list("target", flat=True)
-    return {*rows.values_list("member_id", flat=True), *(targets[target] for target in alone)}
+    single_targets = requests.filter(operation__in=_SINGLE_OPERATIONS).values_list("target", flat=True)
+    return {*rows.values_list("member_id", flat=True), *(targets[target] for target in single_targets)}
 
 
 @dataclass(frozen=True)

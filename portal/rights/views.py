@@ -116,13 +116,13 @@ def _changes(read: MemberRights, sheet: RightsSheet, named: PlaceNames | None = 
 
 
 def _schedule_texts(sheet: RightsSheet) -> dict[str, Any]:
-    spoken = {}
+    texts = {}
     for choice, schedule in sheet.pool.schedules.items():
         pass_ = schedule.to_pass()
         problems = {slot.number: slot.problems for slot in schedule.slots if slot.problems}
         text = _("Some times need correcting.") if schedule.is_wrong else words.pass_text(pass_)
-        spoken[choice] = {"text": text, "problems": problems}
-    return {"schedules": spoken}
+        texts[choice] = {"text": text, "problems": problems}
+    return {"schedules": texts}
 
 
 def _page(request: TenantRequest, editor: RightsEditor) -> HttpResponse:

@@ -143,8 +143,8 @@ def _broker() -> str:
 
 def _workers() -> str:
     """Check that each queue has a worker. Answers are read one by one, because two workers may have the same name."""
-    with app.connection_for_write(transport_options={"socket_timeout": 3}) as patient:
-        answers = app.control.broadcast("active_queues", reply=True, timeout=1, connection=patient) or []
+    with app.connection_for_write(transport_options={"socket_timeout": 3}) as broker_connection:
+        answers = app.control.broadcast("active_queues", reply=True, timeout=1, connection=broker_connection) or []
     served = {queue["name"] for answer in answers for queues in answer.values() for queue in queues}
     missing = ", ".join(queue for queue in QUEUES if queue not in served)
     return f"No worker listens to: {missing}." if missing else ""

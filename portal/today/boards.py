@@ -45,10 +45,10 @@ _HERE = Q(status__in=[VisitStatus.HERE, VisitStatus.OVERDUE])
 
 def visits_of_day(day: Day, now: datetime) -> "Classified":
     """Return visits during the day. For today, also guests who are still here from before, or who left today."""
-    touching = Q(use_date_start__lt=day.end, use_date_end__gte=day.start)
+    on_day = Q(use_date_start__lt=day.end, use_date_end__gte=day.start)
     if day.is_today:
-        touching |= PRESENT | Q(left_at__gte=day.start)
-    return with_status(Visit.objects.filter(touching), now)
+        on_day |= PRESENT | Q(left_at__gte=day.start)
+    return with_status(Visit.objects.filter(on_day), now)
 
 
 def count_by_status(visits: "Classified") -> dict[VisitStatus, int]:
@@ -214,21 +214,21 @@ def _groups(
     slug: str, state: BoardView, visits: "Classified", found: dict[VisitStatus, int], now: datetime, may_act: bool
 ) -> list[BoardGroup]:
     statuses = [one for one in state.statuses if found.get(one)]
-    alone = len(state.statuses) == 1
-    first = (state.page - 1) * PAGE_SIZE if alone else 0
+    has_one_status = len(state.statuses) == 1
+    first = (state.page - 1) * PAGE_SIZE if has_one_status else 0
     rows: dict[VisitStatus, list[VisitRow]] = {one: [] for one in statuses}
-    for visit in _listed(visits, statuses, first, PAGE_SIZE if alone else MAX_IN_GROUP) if statuses else []:
+    for visit in _listed(visits, statuses, first, PAGE_SIZE if has_one_status else MAX_IN_GROUP) if statuses else []:
         row = row_of(slug, visit, state.day, may_act=may_act)
-        if alone or len(rows[row.status]) < _max_in_group(row.status):
+        if has_one_status or len(rows[row.status]) < _max_in_group(row.status):
             rows[row.status].append(row)
-    coming = [row.visit for each in rows.values() for row in each if "arrived" in row.steps]
-    awaited = awaited_by_party(coming, now)
+    expected = [row.visit for each in rows.values() for row in each if "arrived" in row.steps]
+    awaited = awaited_by_party(expected, now)
     return [
         BoardGroup(
             one,
             found[one],
             [_with_party(row, awaited) for row in rows[one]],
-            "" if alone or found[one] <= _max_in_group(one) else state.query(show=str(one)),
+            "" if has_one_status or found[one] <= _max_in_group(one) else state.query(show=str(one)),
         )
         for one in statuses
     ]

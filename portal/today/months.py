@@ -97,8 +97,8 @@ def load_figures(month: Month, now: datetime) -> MonthFigures:
     arrived = Visit.objects.filter(arrived_at__gte=month.start, arrived_at__lt=month.end)
     by_hour = arrived.annotate(hour=ExtractHour("arrived_at", tzinfo=TOKYO)).order_by()
     hours = dict(by_hour.values_list("hour").annotate(Count("pk")))
-    stayed = arrived.filter(Q(left_at__gt=F("arrived_at")) & Q(left_at__lt=F("arrived_at") + timedelta(days=1)))
-    stay = stayed.aggregate(stay=Avg(F("left_at") - F("arrived_at")))["stay"]
+    same_day_stays = arrived.filter(Q(left_at__gt=F("arrived_at")) & Q(left_at__lt=F("arrived_at") + timedelta(days=1)))
+    stay = same_day_stays.aggregate(stay=Avg(F("left_at") - F("arrived_at")))["stay"]
     rules = load_holidays()
     return MonthFigures(
         month, [_day(day, counted, rules) for day in month.days], [hours.get(n, 0) for n in range(24)], stay

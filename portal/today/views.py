@@ -97,9 +97,7 @@ def undo(request: TenantRequest) -> HttpResponse:
 def close(request: TenantRequest) -> HttpResponse:
     """Set the departure of guests who are overdue from days before."""
     number = checking_in.check_out_overdue(by=Requester.from_request(request))
-    text = ngettext(
-        "%(n)d guest from earlier days checked out.", "%(n)d guests from earlier days checked out.", number
-    )
+    text = ngettext("%(n)d guest from earlier days checked out.", "%(n)d guests from earlier days checked out.", number)
     messages.success(request, text % {"n": number})
     return redirect("guests:index", request.tenant.slug)
 

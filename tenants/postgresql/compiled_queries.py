@@ -55,11 +55,11 @@ class CompiledQuery(Generic[T]):
         filled: dict[StatementValue, StatementValue] = {self._stand_ins[name]: value for name, value in values.items()}
         if _ANY_TENANT in params:
             filled[_ANY_TENANT] = current_tenant_id()
-        asking = copy.copy(compiler)
-        asking.connection = connection
-        asking.execute_sql = lambda *_args, **_kwargs: [self._fetch(statement, params, filled)]
-        asking.get_converters = lambda _expressions: converters
-        return _iterate(queryset, _CompiledQuerySet(queryset, asking))
+        copied = copy.copy(compiler)
+        copied.connection = connection
+        copied.execute_sql = lambda *_args, **_kwargs: [self._fetch(statement, params, filled)]
+        copied.get_converters = lambda _expressions: converters
+        return _iterate(queryset, _CompiledQuerySet(queryset, copied))
 
     def _fetch(
         self, statement: str, params: tuple[Any, ...], filled: dict[StatementValue, StatementValue]

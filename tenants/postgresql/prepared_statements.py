@@ -51,9 +51,9 @@ class PreparedStatement:
     def execute_text(self, values: Mapping[Any, StatementValue]) -> ExecuteText:
         """Return the text to execute, with a value for each placeholder."""
         given = ", ".join(_quote(values[each]) for each in self._values)
-        asking = ExecuteText(f"EXECUTE {self.name}{f' ({given})' if given else ''}")
-        asking.statement = self
-        return asking
+        execution = ExecuteText(f"EXECUTE {self.name}{f' ({given})' if given else ''}")
+        execution.statement = self
+        return execution
 
     def _placeholder(self, stand_in: StatementValue) -> str:
         if stand_in not in self._values:

@@ -293,10 +293,10 @@ def _png(data: bytes) -> Image.Image:
         return picture
     if picture.mode.startswith("I"):
         return _to_eight_bits(picture)
-    ground = Image.new("RGB", picture.size, "white")
+    background = Image.new("RGB", picture.size, "white")
     image = picture.convert("RGBA")
-    ground.paste(image, mask=image)
-    return ground
+    background.paste(image, mask=image)
+    return background
 
 
 def _to_eight_bits(picture: Image.Image) -> Image.Image:

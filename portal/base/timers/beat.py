@@ -100,8 +100,8 @@ def _row() -> QuerySet[Lease]:
 
 
 def _is_free() -> Q:
-    silent = Q(ticked_at__lt=ClockTime() - timedelta(seconds=LEASE_SECONDS))
-    return Q(holder=None) | silent | session_locks.session_ended("holder", since="ticked_at")
+    is_silent = Q(ticked_at__lt=ClockTime() - timedelta(seconds=LEASE_SECONDS))
+    return Q(holder=None) | is_silent | session_locks.session_ended("holder", since="ticked_at")
 
 
 def _lock_token(token: uuid.UUID) -> None:
@@ -153,7 +153,7 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types
             self.holder.release()
 
     def _renew_lease(self) -> None:
-        led = self.holder.is_leader
+        was_leader = self.holder.is_leader
         self._renew_at = time.monotonic() + _RENEW_SECONDS
         try:
             for before in BEFORE_LEADING:
@@ -161,10 +161,10 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types
             place = database_identity.read_position()
             if self.holder.renew_or_take():
                 database_identity.store_position(place)
-            if self.holder.is_leader and not led:
+            if self.holder.is_leader and not was_leader:
                 rounds.create_missing_runs()
                 log.info("clock_leads", host=self.holder.host)
-            elif led and not self.holder.is_leader:
+            elif was_leader and not self.holder.is_leader:
                 log.warning("clock_leads_no_more", host=self.holder.host)
         except Error as error:
             log.warning("lease_not_renewed", error=type(error).__name__)
@@ -185,8 +185,8 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types
         come = tuple(timer for timer, at in self._looks.items() if at <= now)
         for timer in come:
             pace = TIMERS[timer].check_every
-            following = self._looks[timer] + pace
-            self._looks[timer] = following if following > now else now + pace
+            next_time = self._looks[timer] + pace
+            self._looks[timer] = next_time if next_time > now else now + pace
         return come
 
 

@@ -121,9 +121,9 @@ def try_rule(tenant: Tenant, rule: EffectiveRule) -> TrialResult:
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SELECT set_config('statement_timeout', %s, true)", [f"{int(_TRIAL_SECONDS * 1000)}ms"])
-            fired = start_times(rule.kind.find_in_past(tenant, since, until, rule.values), rule)
+            times = start_times(rule.kind.find_in_past(tenant, since, until, rule.values), rule)
     except OperationalError as error:
         if not isinstance(error.__cause__, QueryCanceled):
             raise
         return TrialResult(None, has_timed_out=True)
-    return TrialResult(fired, gaps.gap_notices(load_coverage(), since, until))
+    return TrialResult(times, gaps.gap_notices(load_coverage(), since, until))

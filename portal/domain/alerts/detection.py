@@ -57,10 +57,10 @@ def save_observations(rule: EffectiveRule, observations: Iterable[Observation], 
 def save_current_state(rule: EffectiveRule, observations: Iterable[Observation], now: datetime) -> None:
     """Save the result of a check, and end alerts that it no longer found."""
     found = {each.subject: each for each in observations}
-    going = set(Alert.objects.filter(kind=rule.kind.name, ended_at=None).values_list("subject", flat=True))
-    if over := going - found.keys():
+    open_subjects = set(Alert.objects.filter(kind=rule.kind.name, ended_at=None).values_list("subject", flat=True))
+    if over := open_subjects - found.keys():
         Alert.objects.filter(kind=rule.kind.name, ended_at=None, subject__in=over).update(ended_at=now)
-    save_observations(rule, [each for subject, each in found.items() if subject not in going], now)
+    save_observations(rule, [each for subject, each in found.items() if subject not in open_subjects], now)
 
 
 def end_expired(rule: EffectiveRule, now: datetime) -> None:
@@ -211,8 +211,8 @@ def _kinds_to_check(tenants: Collection[int]) -> Mapping[int, set[str]]:
 
 def _find_kinds_to_check(tenants: Collection[int]) -> dict[int, set[str]]:
     found: dict[int, set[str]] = {pk: set() for pk in tenants}
-    going = Alert.reachable_objects.filter(tenant_id__in=tenants, ended_at=None)
-    for tenant, name in going.values_list("tenant_id", "kind"):
+    open_alerts = Alert.reachable_objects.filter(tenant_id__in=tenants, ended_at=None)
+    for tenant, name in open_alerts.values_list("tenant_id", "kind"):
         found[tenant].add(name)
     changed = {(row.tenant_id, row.kind): row for row in Rule.reachable_objects.filter(tenant_id__in=tenants)}
     for name, kind in KINDS.items():

@@ -43,11 +43,11 @@ def _find_refusals(tenant: Tenant, records: Sequence[History], values: RuleValue
 
 def _find_series(records: Iterable[History], values: RuleValues) -> Iterator[Observation]:
     """Yield series of refusals of one subject within the rule's minutes, from records in order of time."""
-    lately: dict[tuple[str, str], list[History]] = defaultdict(list)
+    recent: dict[tuple[str, str], list[History]] = defaultdict(list)
     for each in records:
         begin = each.at - timedelta(minutes=values["minutes"])
-        run = lately[_person_or_device(each)] = [
-            *(one for one in lately[_person_or_device(each)] if one.at >= begin),
+        run = recent[_person_or_device(each)] = [
+            *(one for one in recent[_person_or_device(each)] if one.at >= begin),
             each,
         ]
         if len(run) >= values["count"]:

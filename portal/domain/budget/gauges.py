@@ -219,8 +219,8 @@ def _calls_after_restart(reading: GaugeReading, taken: CountedCall, used: int) -
     if 2 * used >= taken.counted or (gauge.doubted_until is not None and gauge.doubted_until > reading.now):
         return None
     reset_has_come = gauge.reset_at is not None and gauge.reset_at <= reading.now
-    fallen = taken.reported_used >= _MIN_USED_BEFORE_DROP and 2 * used <= taken.reported_used
-    return used + gauge.taken - taken.number if reset_has_come or fallen else None
+    has_dropped = taken.reported_used >= _MIN_USED_BEFORE_DROP and 2 * used <= taken.reported_used
+    return used + gauge.taken - taken.number if reset_has_come or has_dropped else None
 
 
 def _update_usage(
@@ -229,8 +229,8 @@ def _update_usage(
     gauge = reading.gauge
     gauge.answered, gauge.answered_used = taken.number, min(used, 10**9)
     # Later calls of ours may have arrived before this one. The service counted them, so they are not others' calls.
-    overtaken = max(gauge.taken - taken.number, 0)
-    gauge.others = 0 if anew is not None else min(max(used - taken.counted - overtaken, 0), 10**9)
+    later_calls = max(gauge.taken - taken.number, 0)
+    gauge.others = 0 if anew is not None else min(max(used - taken.counted - later_calls, 0), 10**9)
     gauge.others_until = ends or reading.now + timedelta(seconds=reading.window)
     if anew is not None or ends is not None or (gauge.reset_at is not None and gauge.reset_at <= reading.now):
         gauge.reset_at = ends

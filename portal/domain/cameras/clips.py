@@ -39,8 +39,8 @@ def is_expired(record: History) -> bool:
 
 def is_playable(clip: Clip) -> bool:
     """Return True if the address is known and recent enough to be played."""
-    young = bool(clip.answered_at and clip.answered_at > database_now() - usage.CLIP_VALID_FOR)
-    return clip.state == Clip.State.READY and bool(clip.address) and young
+    is_recent = bool(clip.answered_at and clip.answered_at > database_now() - usage.CLIP_VALID_FOR)
+    return clip.state == Clip.State.READY and bool(clip.address) and is_recent
 
 
 def request_clip(

@@ -82,8 +82,8 @@ def read_in_sight() -> int:
 def _try_again(connection: Connection) -> int:
     """Request one picture now and then to check whether cameras are still refused."""
     camera = _in_sight(Camera.objects.filter(is_missing=False)).order_by("pk").first()
-    lately = Picture.objects.filter(at=None, requested_at__gt=ClockTime() - _REFUSED_FOR)
-    if camera is None or lately.exists():
+    recent = Picture.objects.filter(at=None, requested_at__gt=ClockTime() - _REFUSED_FOR)
+    if camera is None or recent.exists():
         return 0
     try:
         pictures.read(connection, [camera], Priority.SYNC)
@@ -143,8 +143,8 @@ def _read_statuses(connection: Connection) -> int:
 def _read_pictures(connection: Connection, limit: int) -> int:
     cameras = _in_sight(Camera.objects.filter(is_missing=False, is_suspect=False))
     old = ClockTime() - round_duration(cameras.count(), limit)
-    young = Picture.objects.filter(camera=OuterRef("pk"), at=None, requested_at__gte=old)
-    due = list(cameras.filter(~Exists(young)).order_by("pk"))
+    recent = Picture.objects.filter(camera=OuterRef("pk"), at=None, requested_at__gte=old)
+    due = list(cameras.filter(~Exists(recent)).order_by("pk"))
     calls = 0
     for group in _grouped(due):
         try:

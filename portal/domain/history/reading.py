@@ -261,7 +261,7 @@ class _Turn:
         found = build_records(page.items, answer.data["histories"], before)
         if found:
             moments = [before] * bool(span.last) + [row.at for row in found]
-            span.ordered &= all(one <= following for one, following in pairwise(moments))
+            span.ordered &= all(one <= later for one, later in pairwise(moments))
             span.last = max(found[-1].at, before).isoformat()
         with transaction.atomic():
             self.lease.renew()
@@ -305,10 +305,10 @@ class _Turn:
         since = self.memory.pop(coverage.FAILING_SINCE, None)
         now = database_now()
         if since is not None and now - datetime.fromisoformat(since) >= MIN_OUTAGE:
-            lately = [
+            recent = [
                 each for each in self.memory.get(coverage.OUTAGES, ()) if each[1] >= _text(now - OUTAGE_RETENTION)
             ]
-            self.memory[coverage.OUTAGES] = [*lately, [since, _text(now)]][-MAX_OUTAGES:]
+            self.memory[coverage.OUTAGES] = [*recent, [since, _text(now)]][-MAX_OUTAGES:]
 
     def _save_memory(self) -> None:
         state = MirrorState.objects.filter(pk=self.lease.state_id, lease=self.lease.token)
@@ -379,15 +379,15 @@ class _Turn:
 
 def _move_cursor(span: LogSpan, answer: Answer) -> None:
     """Move a span's cursor after this page. Raises UnreadableAnswer when the service repeats a cursor."""
-    following = answer.cursor
-    if following is None:
+    next_cursor = answer.cursor
+    if next_cursor is None:
         span.cursor, span.complete = "", True
         return
-    mark = hashlib.blake2b(following.encode(), digest_size=6).hexdigest()
+    mark = hashlib.blake2b(next_cursor.encode(), digest_size=6).hexdigest()
     if mark in span.seen:
         raise UnreadableAnswer("the list's cursor repeats", answer.status)
     span.seen.append(mark)
-    span.cursor = following
+    span.cursor = next_cursor
 
 
 def _text(moment: datetime) -> str:

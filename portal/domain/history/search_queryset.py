@@ -130,14 +130,14 @@ class SearchQuerySet(QuerySet[M]):
         ]
         for each in moments:
             rows.query.where.add(each, AND)
-        alone = not conditions
-        if not alone:
+        is_unfiltered = not conditions
+        if not is_unfiltered:
             for each in moments:
                 near.query.where.add(each, AND)
             edge = self._moment(near, max(_SAMPLE_SIZE // 2, _MARGIN * most))
             rows = rows.filter(**{"at__gte" if self._sign < 0 else "at__lte": edge})
         found = rows_with_shared_plan(rows.values_list("id", "at", named=True)[:most])
-        return found if alone or len(found) == most else None
+        return found if is_unfiltered or len(found) == most else None
 
     def _read_farther(self, near: list[Any], most: int) -> list[Any]:
         """Return the matches within the distance that the matches of the sample suggest."""

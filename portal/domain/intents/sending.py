@@ -265,5 +265,5 @@ def _check_before_write(claimed: ClaimedIntent) -> None:
 
 def _image(intent: Intent) -> Image | None:
     """Return the image to send. None, which no such operation accepts, once it is deleted."""
-    enclosed = Attachment.objects.filter(intent=intent).first()
-    return Image(enclosed.content, enclosed.content_type) if enclosed else None
+    attachment = Attachment.objects.filter(intent=intent).first()
+    return Image(attachment.content, attachment.content_type) if attachment else None

@@ -332,7 +332,7 @@ def _take_lease(job_id: int) -> Job | None:
 def _read_rows(job: Job, connection: Connection, rows: Sequence[Row]) -> datetime | None:
     """Read one member per row until the time is up. Return until when to pause, or None."""
     end, in_a_row = monotonic() + RUN_SECONDS, 0
-    resting: datetime | None = None
+    paused_until: datetime | None = None
     for row in rows:
         if monotonic() >= end or not _renew_lease(job):
             return None
@@ -354,15 +354,15 @@ def _read_rows(job: Job, connection: Connection, rows: Sequence[Row]) -> datetim
             if not _is_member_fault(error):
                 return database_now() + PAUSE_AFTER_FAULT
             _count_fault(row)
-            in_a_row, resting = in_a_row + 1, database_now() + PAUSE_AFTER_FAULT
+            in_a_row, paused_until = in_a_row + 1, database_now() + PAUSE_AFTER_FAULT
             if in_a_row >= MAX_FAULTS_IN_A_ROW:
-                return resting
+                return paused_until
             continue
         else:
             Row.objects.filter(pk=row.pk).update(read_at=ClockTime())
         in_a_row = 0
         Job.objects.filter(pk=job.pk).update(reads=F("reads") + 1)
-    return resting
+    return paused_until
 
 
 def _is_member_fault(error: errors.ServiceError) -> bool:

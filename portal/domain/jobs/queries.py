@@ -55,8 +55,8 @@ def with_problem_flags(rows: QuerySet[Job]) -> QuerySet[Job]:
 
 def intents_of(job: Job) -> QuerySet[Intent]:
     """Return the intents of a job, submitted for its rows or for parts of them."""
-    carrying: Any = Part if kinds.kind_of(job).submit_row is None else Row
-    return Intent.objects.filter(pk__in=carrying.objects.filter(job=job, intent__isnull=False).values("intent"))
+    request_model: Any = Part if kinds.kind_of(job).submit_row is None else Row
+    return Intent.objects.filter(pk__in=request_model.objects.filter(job=job, intent__isnull=False).values("intent"))
 
 
 def count_rows(job: Job) -> RowCounts:

@@ -189,10 +189,10 @@ def _return_to_pending(part: Part) -> None:
 
 def _mark_refused(part: Part, intent: Intent) -> None:
     """Fail the rows of a refused request. If the reason names members, only those fail; the others are sent again."""
-    blamed = {int(place) for place in _POSITION.findall(intent.error_detail)}
+    named_positions = {int(place) for place in _POSITION.findall(intent.error_detail)}
     rows = _unsettled(part)
-    if blamed and rows.filter(position__in=blamed).exists() and part.rows > len(blamed):
-        rows.exclude(position__in=blamed).update(**RESET_TO_PENDING)
+    if named_positions and rows.filter(position__in=named_positions).exists() and part.rows > len(named_positions):
+        rows.exclude(position__in=named_positions).update(**RESET_TO_PENDING)
         rows = _unsettled(part)
     rows.update(
         state=RowState.FAILED,

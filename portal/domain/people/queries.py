@@ -132,8 +132,8 @@ def get_member(member_id: str, *, include_gone: bool = False) -> Member:
 
 def find_members(member_ids: Iterable[str]) -> list[Member]:
     """Return those of these members that the service still has, without their secrets, in one query."""
-    sound = [member_id for member_id in member_ids if "\x00" not in member_id]
-    rows = Member.objects.filter(member_id__in=sound, gone_at__isnull=True)
+    valid = [member_id for member_id in member_ids if "\x00" not in member_id]
+    rows = Member.objects.filter(member_id__in=valid, gone_at__isnull=True)
     return list(rows.defer("card_data", "qrcode", "extra"))
 
 

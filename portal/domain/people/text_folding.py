@@ -29,10 +29,10 @@ _FOLDS = {**_KANA, **_DASHES, **_VARIANTS}
 def fold(text: str) -> str:
     """Return a text in the form for comparison: NFKC, no case, hiragana, no spaces, no control characters."""
     composed = _composed(_composed(text).casefold())
-    tight = "".join(composed.translate(_FOLDS).split())
-    if tight.isprintable():
-        return tight
-    return "".join(character for character in tight if unicodedata.category(character) != "Cc")
+    compact = "".join(composed.translate(_FOLDS).split())
+    if compact.isprintable():
+        return compact
+    return "".join(character for character in compact if unicodedata.category(character) != "Cc")
 
 
 def sort_key(text: str) -> str:

@@ -171,8 +171,8 @@ def _is_known_better(door: PassController, found: DoorReading, word: DoorEvent, 
 def _is_locked_since(door: PassController, found: DoorReading, at: datetime) -> bool:
     """Return whether a later command or reading shows that a hold of the moment `at` has ended."""
     events = door.events.get("lock")
-    commanded = events is not None and datetime.fromisoformat(events[2]) >= at
-    return commanded or (found.lock == "locked" and found.at is not None and found.at > at)
+    is_commanded = events is not None and datetime.fromisoformat(events[2]) >= at
+    return is_commanded or (found.lock == "locked" and found.at is not None and found.at > at)
 
 
 def _drop_contradicted(events: dict[str, Any], found: DoorReading, at: datetime, is_seen: bool) -> None:

@@ -129,13 +129,13 @@ def _read_pages(connection: Connection, lease: MirrorLease, run: SyncRun) -> Non
     while True:
         answer = _request_page(client, lease.kind, run)
         cursors.add(run.cursor)
-        following = _next_cursor(answer, cursors)
+        next_cursor = _next_cursor(answer, cursors)
         items = answer.value.readable_rows
         staged = _LISTS[lease.kind].stage(run, items)
         with transaction.atomic():
             lease.renew()
             _save_page(
-                run, len(items), staged, following, "" if items is answer.value.rows else failure_reasons.SKIPPED
+                run, len(items), staged, next_cursor, "" if items is answer.value.rows else failure_reasons.SKIPPED
             )
         if run.complete:
             return
@@ -163,13 +163,13 @@ def _request_page(client: Client, kind: MirrorKind, run: SyncRun) -> Answer:
 
 def _next_cursor(answer: Answer, cursors: set[str]) -> str | None:
     """Return the cursor after this page. Ends the run when the service repeats a cursor."""
-    following: str | None = answer.cursor
-    if following in cursors:
+    next_cursor: str | None = answer.cursor
+    if next_cursor in cursors:
         raise _RunEnded("repeated_cursor")
-    return following
+    return next_cursor
 
 
-def _save_page(run: SyncRun, count: int, staged: StagedItems, following: str | None, reason: str) -> None:
+def _save_page(run: SyncRun, count: int, staged: StagedItems, next_cursor: str | None, reason: str) -> None:
     body = zlib.compress(json.dumps(staged.items, separators=(",", ":")).encode(), 1)
     sealed = sealing_field(StagedPage, "body").seal(run.tenant_id, body)
     values: dict[str, Any] = {"number": run.pages, "asked": run.cursor, "run": run.pk}
@@ -177,7 +177,7 @@ def _save_page(run: SyncRun, count: int, staged: StagedItems, following: str | N
     run.pages += 1
     run.rows += count
     run.reason = run.reason or reason
-    run.cursor, run.complete = following or "", following is None
+    run.cursor, run.complete = next_cursor or "", next_cursor is None
     values |= {"pages": run.pages, "rows": run.rows, "cursor": run.cursor, "complete": run.complete}
     values |= {"reason": run.reason}
     with database.cursor() as cursor:

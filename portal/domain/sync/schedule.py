@@ -227,11 +227,11 @@ def request_reading_since(tenant: Tenant, kind: MirrorKind, since: datetime) -> 
         state = MirrorState.objects.filter(kind=kind).first()
         if state is not None and state.as_of is not None and state.as_of >= since:
             return state.as_of
-        soonest = Greatest(ClockTime(), Value(since), F("error_at") + Value(_RETRY_AFTER_ERROR))
-        later = MirrorState.objects.filter(kind=kind, lease_until__isnull=True, due_at__gt=soonest)
+        earliest = Greatest(ClockTime(), Value(since), F("error_at") + Value(_RETRY_AFTER_ERROR))
+        later = MirrorState.objects.filter(kind=kind, lease_until__isnull=True, due_at__gt=earliest)
         if SyncRun.objects.filter(kind=kind, state=SyncRun.State.RUNNING).exists():
             later = later.filter(awaited=False)
-        if later.update(due_at=soonest, woken_at=None, awaited=True):
+        if later.update(due_at=earliest, woken_at=None, awaited=True):
             log.info("mirror_reading_needed", tenant_id=tenant.pk, kind=str(kind))
             timer_registry.wake("mirror", tenant.pk)
     return None

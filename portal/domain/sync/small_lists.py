@@ -134,10 +134,10 @@ def _is_newer(row: Any, started: datetime) -> bool:
 
 def _update_row(row: Any, values: Mapping[str, Any] | None) -> bool:
     """Set the values on the row and return whether any has changed."""
-    differing = {name: value for name, value in (values or {}).items() if getattr(row, name) != value}
-    for name, value in differing.items():
+    changes = {name: value for name, value in (values or {}).items() if getattr(row, name) != value}
+    for name, value in changes.items():
         setattr(row, name, value)
-    return bool(differing)
+    return bool(changes)
 
 
 def update_group_names(groups: Iterable[Any]) -> None:

@@ -291,10 +291,10 @@ def _guest_upsert(columns: Iterable[str]) -> str:
     arrays = ", ".join(f"%({name})s::{_GUEST_TYPES[name]}[]" for name in named)
     values = ", ".join(f"EXCLUDED.{name}" for name in named[1:])
     defaults = {"guest_name": "''", "name_key": "''", "extra": "'{}'"}
-    unsaid = {name: value for name, value in defaults.items() if name not in named}
+    defaults_left = {name: value for name, value in defaults.items() if name not in named}
     return f"""
-        INSERT INTO people_guest AS g (tenant_id, {", ".join([*named, *unsaid])})
-        SELECT %(tenant)s, t.*{"".join(f", {value}" for value in unsaid.values())} FROM unnest({arrays}) AS t
+        INSERT INTO people_guest AS g (tenant_id, {", ".join([*named, *defaults_left])})
+        SELECT %(tenant)s, t.*{"".join(f", {value}" for value in defaults_left.values())} FROM unnest({arrays}) AS t
         ON CONFLICT (tenant_id, guest_id) DO UPDATE SET ({", ".join(named[1:])}, gone_at) = ROW({values}, NULL)
         WHERE {_IS_OLDER}
     """  # noqa: S608 - our own column names

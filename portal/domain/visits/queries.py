@@ -47,8 +47,8 @@ def present_visits() -> QuerySet[Visit]:
 
 def used_but_not_checked_in(now: datetime) -> QuerySet[Visit]:
     """Return visits whose code was used lately although the guest has not arrived, or left before that use."""
-    lately = Visit.objects.filter(last_use_at__gte=now - timedelta(days=1), suggested_leave_at__isnull=True)
-    return lately.filter(Q(arrived_at__isnull=True) | Q(left_at__isnull=False, left_at__lt=F("last_use_at")))
+    recent = Visit.objects.filter(last_use_at__gte=now - timedelta(days=1), suggested_leave_at__isnull=True)
+    return recent.filter(Q(arrived_at__isnull=True) | Q(left_at__isnull=False, left_at__lt=F("last_use_at")))
 
 
 def presets() -> list[Preset]:

@@ -232,11 +232,11 @@ def _suggested_times(visit: Visit, status: VisitStatus, day: Day) -> tuple[str, 
     again = arrival = leave = ""
     if status == VisitStatus.LEFT and visit.last_use_at and visit.left_at and visit.last_use_at > visit.left_at:
         again = day.time_text(visit.last_use_at) if visit.suggested_leave_at is None else ""
-    came, went = visit.suggested_arrival_at, visit.suggested_leave_at
+    came, left = visit.suggested_arrival_at, visit.suggested_leave_at
     if status in MAY_CHECK_IN and came and (visit.left_at is None or came > visit.left_at):
         arrival = day.time_text(came)
-    if status in _PRESENT and went and visit.arrived_at and went >= visit.arrived_at:
-        leave = day.time_text(went)
+    if status in _PRESENT and left and visit.arrived_at and left >= visit.arrived_at:
+        leave = day.time_text(left)
     return again, arrival, leave
 
 
