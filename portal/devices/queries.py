@@ -40,8 +40,8 @@ def state_of(door: PassController, states: States) -> Chip:
     wrong = join_values(each for each in dict.fromkeys(_problems(door, states)) if each != known)
     if door.state:
         return Chip(door.state, as_of=door.known_at, problem=wrong)
-    unheard_of = door.lock if door.lock and not states.lock_state(door.lock) else "unknown"
-    return Chip(unheard_of, as_of=door.status_as_of, problem=wrong)
+    unknown_state = door.lock if door.lock and not states.lock_state(door.lock) else "unknown"
+    return Chip(unknown_state, as_of=door.status_as_of, problem=wrong)
 
 
 def _problems(door: PassController, states: States) -> Iterator[str]:

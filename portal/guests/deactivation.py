@@ -138,8 +138,8 @@ def _is_refused(intent: Intent) -> bool:
 
     An unknown token (401) or too many calls (429) do not count.
     """
-    unheard = intent.http_status in (401, 429)
-    return intent.state == State.FAILED and intent.reason in (Reason.REFUSED, Reason.INVALID) and not unheard
+    was_not_checked = intent.http_status in (401, 429)
+    return intent.state == State.FAILED and intent.reason in (Reason.REFUSED, Reason.INVALID) and not was_not_checked
 
 
 def has_no_way_left(visit: Visit) -> bool:

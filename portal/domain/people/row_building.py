@@ -131,15 +131,16 @@ _LOCK = AdvisoryLock("people.last_seen")
 
 # Rows are locked in the same order as in our own writes, to avoid a deadlock.
 _UPDATE = """
-WITH told AS (
+WITH newest AS (
     SELECT member_id, max(at) AS at FROM history_history
     WHERE tenant_id = %(tenant)s AND id = ANY(%(new)s) AND NOT member_id = '' GROUP BY member_id
-), held AS (
-    SELECT m.id, told.at FROM told JOIN people_member m ON m.tenant_id = %(tenant)s AND m.member_id = told.member_id
-    WHERE m.last_seen_at IS NULL OR m.last_seen_at < told.at - %(grain)s
+), outdated AS (
+    SELECT m.id, newest.at
+    FROM newest JOIN people_member m ON m.tenant_id = %(tenant)s AND m.member_id = newest.member_id
+    WHERE m.last_seen_at IS NULL OR m.last_seen_at < newest.at - %(grain)s
     ORDER BY m.member_id FOR UPDATE OF m
 )
-UPDATE people_member m SET last_seen_at = held.at FROM held WHERE m.id = held.id
+UPDATE people_member m SET last_seen_at = outdated.at FROM outdated WHERE m.id = outdated.id
 """
 _NEWEST = """
 SELECT member_id, max(at) FROM history_history

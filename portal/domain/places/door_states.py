@@ -260,7 +260,7 @@ def _derive_alarm(events: dict[str, Any], found: DoorReading) -> tuple[DoorState
     error = found.error if found.error in _ALARMS and "over" not in events else None
     if "alarm" not in events:
         return (_ALARMS[error], None) if error else (None, None)
-    word, _heard_at, since = events["alarm"]
+    word, _received_at, since = events["alarm"]
     worst = DoorEvent.FORCED_OPEN if DoorEvent.FORCED_OPEN in (word, error) else DoorEvent.LEFT_OPEN
     return _ALARMS[worst], datetime.fromisoformat(since)
 
@@ -268,7 +268,7 @@ def _derive_alarm(events: dict[str, Any], found: DoorReading) -> tuple[DoorState
 def _derive_lock(events: dict[str, Any], found: DoorReading) -> tuple[str, bool, datetime | None, bool]:
     """Return (lock, is held unlocked, start, start was observed); lock is locked, unlocked, passing or ""."""
     if "lock" in events:
-        word, _heard_at, since = events["lock"]
+        word, _received_at, since = events["lock"]
         if word == DoorEvent.HELD_UNLOCKED:
             return "unlocked", True, datetime.fromisoformat(since), True
         if found.at is None or not _is_not_after(events["lock"], found.at):
