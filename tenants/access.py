@@ -338,10 +338,10 @@ def second_factor_reasons(user: User) -> list[tuple[Tenant | None, type[Role], l
 
 
 def _ask_for_proof(
-    request: HttpRequest, access: Access, carried: PendingCommand | None = None, *, file: bool = False
+    request: HttpRequest, access: Access, command: PendingCommand | None = None, *, file: bool = False
 ) -> HttpResponseBase:
     home, within = first_page_of(access.tenant, access.permissions), access.tenant.get_absolute_url()
-    return redirect_to_reauthentication(request, within=within, home=home, command=carried, is_file=file)
+    return redirect_to_reauthentication(request, within=within, home=home, command=command, is_file=file)
 
 
 def _restore_post(request: HttpRequest, typed: QueryDict, redraws: Mapping[str, str]) -> None:

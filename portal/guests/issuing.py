@@ -69,8 +69,8 @@ class CodeClash(NotSubmitted):
     `duplicate_names`: names that the form contains twice. Staff can confirm that these are two people.
     """
 
-    def __init__(self, pending: Sequence[Visit], living: Sequence[Visit], doubled: Sequence[str]) -> None:
-        self.pending, self.active, self.duplicate_names = list(pending), list(living), list(doubled)
+    def __init__(self, pending: Sequence[Visit], active: Sequence[Visit], duplicate_names: Sequence[str]) -> None:
+        self.pending, self.active, self.duplicate_names = list(pending), list(active), list(duplicate_names)
         super().__init__("codes of the same name for overlapping hours")
 
     def add_to(self, form: Any) -> None:
@@ -96,8 +96,8 @@ def check_clashes(visit_hours: Sequence[NamedHours], confirmed: Collection[str] 
     """
     found = list(overlapping_visits(visit_hours))
     pending = [visit for visit in found if visit.stage == Stage.REQUESTED]
-    with_code = [visit for visit in found if visit.stage == Stage.ISSUED]
-    clash = CodeClash(pending, with_code, _doubled_names(visit_hours))
+    active = [visit for visit in found if visit.stage == Stage.ISSUED]
+    clash = CodeClash(pending, active, _duplicate_names(visit_hours))
     if pending or not set(clash.confirmation_values) <= set(confirmed):
         raise clash
 
@@ -115,7 +115,7 @@ def overlapping_visits(visit_hours: Sequence[NamedHours]) -> Iterable[Visit]:
     return rows.order_by("is_known", "use_date_end", "pk")[:50]
 
 
-def _doubled_names(visit_hours: Sequence[NamedHours]) -> list[str]:
+def _duplicate_names(visit_hours: Sequence[NamedHours]) -> list[str]:
     """Return names that occur twice in `visit_hours` with overlapping hours."""
     twice = set()
     for place, one in enumerate(visit_hours):

@@ -65,19 +65,23 @@ def compared_days(access: Access, now: datetime) -> list[date]:
     return [today, *(today - timedelta(days=number) for number in before)]
 
 
-def entries_today(looked: list[date], rows: Iterable[Mapping[str, Any]], known: Coverage, now: datetime) -> Entries:
-    """Build the figures and the chart from the counts by hour. `looked`: the counted days, today first."""
+def entries_today(days: list[date], rows: Iterable[Mapping[str, Any]], known: Coverage, now: datetime) -> Entries:
+    """Build the figures and the chart from the counts by hour. `days`: the counted days, today first."""
     counted = {local(hour): int(row["n"]) for row in rows if (hour := moment_from_json(row["hour"]))}
     by_day = {
-        day: [counted.get(local(start_of_day(day) + timedelta(hours=hour)), 0) for hour in _HOURS] for day in looked
+        day: [counted.get(local(start_of_day(day) + timedelta(hours=hour)), 0) for hour in _HOURS] for day in days
     }
-    today, at = by_day[looked[0]], local(now)
-    like, called = _comparable_days(looked[0], [day for day in looked[1:] if _is_complete(day, known)])
-    usual = [round(sum(by_day[day][hour] for day in like) / len(like)) for hour in _HOURS] if like else []
+    today, at = by_day[days[0]], local(now)
+    similar_days, label = _comparable_days(days[0], [day for day in days[1:] if _is_complete(day, known)])
+    usual = (
+        [round(sum(by_day[day][hour] for day in similar_days) / len(similar_days)) for hour in _HOURS]
+        if similar_days
+        else []
+    )
     points = [
         (f"{hour:02d}:00", today[hour] if hour <= at.hour else None, usual[hour] if usual else None) for hour in _HOURS
     ]
-    chart = charts.pair_chart(_("Entries by hour"), (_("Today"), called), points)
+    chart = charts.pair_chart(_("Entries by hour"), (_("Today"), label), points)
     return Entries(_headline(sum(today)), _usual_text(usual, at), chart)
 
 
