@@ -14,14 +14,9 @@ from .call import Call
 def list_membergroups(call: Call) -> dict[str, Any]:
     """Return the groups in pages, in the order of their creation, each with the current number of its members."""
     wanted = paging.read_page_request(call, call.query("limit", "last_evaluated_key"))
-    groups = Group.objects.filter(tenant=call.tenant, id__gt=wanted.after).order_by("id")[: wanted.size + 1]
-    shown, more = paging.split_page(list(groups), wanted)
-    found: dict[str, Any] = {
-        "membergroups": [_to_json(group) | {"member_count": group.member_count} for group in shown]
-    }
-    if more:
-        found["last_evaluated_key"] = wanted.cursor(shown[-1].pk)
-    return found
+    groups = Group.objects.filter(tenant=call.tenant, id__gt=wanted.after).order_by("id")
+    shown, next_key = wanted.load_page(groups, key=lambda group: group.pk)
+    return {"membergroups": [_to_json(group) | {"member_count": group.member_count} for group in shown], **next_key}
 
 
 def create_membergroup(call: Call) -> dict[str, Any]:

@@ -39,11 +39,8 @@ def list_guests(call: Call) -> dict[str, Any]:
     wanted = paging.read_page_request(call, query)
     named = {*_LIST_FIELDS, *paging.read_field_names(query, _FIELDS)}
     rows = Guest.objects.filter(tenant=call.tenant, id__gt=wanted.after).defer("areas", "keys").order_by("id")
-    shown, more = paging.split_page(list(rows[: wanted.size + 1]), wanted)
-    answer: dict[str, Any] = {"guests": [_record(guest, named) for guest in shown]}
-    if more:
-        answer["last_evaluated_key"] = wanted.cursor(shown[-1].pk)
-    return answer
+    shown, next_key = wanted.load_page(rows, key=lambda guest: guest.pk)
+    return {"guests": [_record(guest, named) for guest in shown], **next_key}
 
 
 def create_guest(call: Call) -> dict[str, Any]:

@@ -42,16 +42,13 @@ def list_histories(call: Call) -> dict[str, Any]:
     rows = _rows(call, _read_query(query), wanted.after)
     # Later pages begin where the earlier one ended, so the offset is already used.
     first = 0 if wanted.after else paging.read_whole_number(query, "offset", 0, 0, limits.HISTORY_OFFSET_MAX)
-    shown, more = paging.split_page(list(rows[first : first + wanted.size + 1]), wanted)
+    shown, next_key = wanted.load_page(rows[first:], key=lambda row: [row.at.isoformat(), row.pk])
     records = [_record(row, named, call.behaviour.words_in_label) for row in shown]
     if _CAMERA in named:
         cameras = arrivals.cameras_at(call.tenant)
         for record, row in zip(records, shown, strict=True):
             record[_CAMERA] = cameras.get((row.device or {}).get("id", ""), "")
-    answer: dict[str, Any] = {"histories": records}
-    if more:
-        answer["last_evaluated_key"] = wanted.cursor([shown[-1].at.isoformat(), shown[-1].pk])
-    return answer
+    return {"histories": records, **next_key}
 
 
 def _read_query(query: dict[str, str]) -> HistoriesQuery:

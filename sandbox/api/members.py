@@ -43,17 +43,14 @@ def list_members(call: Call) -> dict[str, Any]:
         .order_by("place")
     )
     found = rows.values_list("id", "listed", "card_data", "group__membergroup_id", "group__name")
-    shown, more = paging.split_page(list(found[: wanted.size + 1]), wanted)
+    shown, next_key = wanted.load_page(found, key=lambda row: row[0])
     members = []
     for _, listed, card_data, group_id, group_name in shown:
         listed |= {"membergroup_id": group_id, "membergroup_name": group_name}
         if card_data is not None and "card_data" in named:
             listed["card_data"] = card_data
         members.append(listed)
-    answer: dict[str, Any] = {"members": members}
-    if more:
-        answer["last_evaluated_key"] = wanted.cursor(shown[-1][0])
-    return answer
+    return {"members": members, **next_key}
 
 
 def create_member(call: Call) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Cursor pagination (specification: Limits): opaque keys, each for one query only."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,9 +21,14 @@ class PageRequest:
     salt: str
     query: dict[str, str]
 
-    def cursor(self, last: Any) -> str:
-        """Return the key that continues this query after the row `last`."""
-        return signing.dumps([last, sorted(self.query.items())], salt=self.salt, compress=True)
+    def load_page(self, rows: Any, key: Callable[[Any], Any]) -> tuple[list[Any], dict[str, str]]:
+        """Return the page's rows out of these, and `last_evaluated_key` with the last row's `key` if there are more."""
+        found = list(rows[: self.size + 1])
+        if len(found) <= self.size:
+            return found, {}
+        shown = found[: self.size]
+        last = [key(shown[-1]), sorted(self.query.items())]
+        return shown, {"last_evaluated_key": signing.dumps(last, salt=self.salt, compress=True)}
 
 
 def read_page_request(call: Call, query: dict[str, str]) -> PageRequest:
@@ -56,8 +61,3 @@ def read_field_names(query: dict[str, str], allowed: Collection[str]) -> list[st
     if strange := [name for name in named if name not in allowed]:
         raise invalid(f"fields: {strange[0][:40]} is not a field that can be added")
     return named
-
-
-def split_page(found: list[Any], wanted: PageRequest) -> tuple[list[Any], bool]:
-    """Return the rows to show out of `size` + 1 rows, and whether there are more."""
-    return found[: wanted.size], len(found) > wanted.size
