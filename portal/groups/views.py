@@ -1,8 +1,8 @@
 """Views of groups: the list, a new group, and a group's page with its members and name."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from django import forms
 from django.http import HttpResponse, QueryDict
@@ -13,7 +13,7 @@ from portal.base.files.writing import download_recorder
 from portal.base.ui.shown_values import ConflictForm
 from portal.base.ui.tables import file_response
 from portal.domain.intents import queries as intents
-from portal.domain.intents.form_handling import ALL_STATES, address_of_target, submit_and_redirect
+from portal.domain.intents.form_handling import ALL_STATES, AfterSubmit, address_of_target, submit_and_redirect
 from portal.domain.intents.models import Intent, target_of
 from portal.domain.people.member_fields import GROUP_NAME, MEMBERGROUP
 from portal.domain.people.models import Group
@@ -60,18 +60,21 @@ def _file(request: TenantRequest, groups: Groups) -> HttpResponseBase:
 @tenant_view(Permission.GROUPS_EDIT, methods=["GET", "POST"])
 def new(request: TenantRequest) -> HttpResponse:
     form = GroupNameForm(request.POST or None)
-    answer = _submit_name(request, form, actions.create) if form.is_valid() else None
+    answer = _submit_name(request, form, actions.create, _TO_GROUP) if form.is_valid() else None
     return answer or render(request, "groups/new.html", {"form": form})
 
 
+_TO_GROUP = AfterSubmit(
+    to=partial(address_of_target, route="groups:group", name="membergroup_id"), inputs=MEMBERGROUP.input_names
+)
+
+
 def _submit_name(
-    request: TenantRequest, form: GroupNameForm, action: Callable[..., Intent], **on: Any
+    request: TenantRequest, form: GroupNameForm, action: Callable[..., Intent], after: AfterSubmit
 ) -> HttpResponse | None:
     """Request the name and redirect to the group's page."""
     name = form.cleaned_data["membergroup_name"]
-    to = partial(address_of_target, route="groups:group", name="membergroup_id")
-    on |= {"body": {"membergroup_name": name}, "inputs": MEMBERGROUP.input_names, "to": to}
-    return submit_and_redirect(request, form, partial(action, name=name), **on)
+    return submit_and_redirect(request, form, partial(action, name=name), after, body={"membergroup_name": name})
 
 
 @tenant_view(Permission.GROUPS_VIEW)
@@ -84,9 +87,8 @@ def group(request: TenantRequest, membergroup_id: str) -> HttpResponse:
 def rename(request: TenantRequest, membergroup_id: str) -> HttpResponse:
     found = get_group(membergroup_id)
     form = _rename_form(found, request.POST)
-    answer = (
-        _submit_name(request, form, partial(actions.rename, group=found), shows=ALL_STATES) if form.is_valid() else None
-    )
+    act, after = partial(actions.rename, group=found), replace(_TO_GROUP, shows=ALL_STATES)
+    answer = _submit_name(request, form, act, after) if form.is_valid() else None
     return answer or _page(request, found, form)
 
 

@@ -19,6 +19,7 @@ from portal.domain.intents import refusals
 from portal.domain.intents.form_handling import (
     ALL_STATES,
     USED_BEFORE,
+    AfterSubmit,
     ErrorsAsMessages,
     address_of_target,
     submit_and_redirect,
@@ -91,23 +92,21 @@ def _save_change(request: TenantRequest, form: ChangeForm) -> HttpResponse | Non
     return answer
 
 
+_TO_GUEST = AfterSubmit(
+    to=partial(address_of_target, route="guests:guest", name="guest_id"),
+    inputs=GUEST.input_names,
+    explain=queries.explain_refusal,
+    shows=ALL_STATES,
+)
+
+
 def _change(
     request: TenantRequest, form: ChangeForm | ExtendForm, body: dict[str, Any], **more: Any
 ) -> HttpResponse | None:
     """Request a change and redirect to the guest's page. A deactivated code needs the person's confirmation."""
     reactivate = bool(form.cleaned_data.get("revive"))
     action = partial(actions.change_guest, visit=form.visit, body=body, reactivate=reactivate, **more)
-    to = partial(address_of_target, route="guests:guest", name="guest_id")
-    return submit_and_redirect(
-        request,
-        form,
-        action,
-        body=body,
-        inputs=GUEST.input_names,
-        explain=queries.explain_refusal,
-        to=to,
-        shows=ALL_STATES,
-    )
+    return submit_and_redirect(request, form, action, _TO_GUEST, body=body)
 
 
 @tenant_view(Permission.GUESTS_DESK, methods=["POST"])

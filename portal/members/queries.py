@@ -20,7 +20,7 @@ from portal.base.ui import command_palette
 from portal.base.ui.command_palette import Hit
 from portal.domain.intents import queries as intents
 from portal.domain.intents import refusals
-from portal.domain.intents.form_handling import address_of_target
+from portal.domain.intents.form_handling import AfterSubmit, address_of_target
 from portal.domain.intents.models import Intent, target_of
 from portal.domain.intents.refusals import Explanation
 from portal.domain.jobs import bulk_executor, queries, suspensions
@@ -244,10 +244,10 @@ def page_context(request: TenantRequest, member: Member) -> dict[str, Any]:
     return context | {"intents": intents, "changes": staff_changes(request.access, member, intents)}
 
 
-def back_to_member(request: TenantRequest) -> dict[str, Any]:
-    """Return the options that lead from a form about a member back to the member's page, unless it was refused."""
+def back_to_member(request: TenantRequest) -> AfterSubmit:
+    """Return what leads from a form about a member back to the member's page, unless it was refused."""
     inputs = {**MEMBER.input_names, **temporary_keys.INPUTS_BY_FIELD}
-    return {"to": _address, "inputs": inputs, "explain": partial(_explain_refusal, access=request.access)}
+    return AfterSubmit(to=_address, inputs=inputs, explain=partial(_explain_refusal, access=request.access))
 
 
 def _address(intent: Intent) -> str:

@@ -1,6 +1,7 @@
 """Views of members: the list, a member's page with the actions of staff, and credentials."""
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -102,7 +103,7 @@ def new(request: TenantRequest) -> HttpResponse:
     rights_form = NewMemberRightsForm(request.POST or None) if rights else None
     if form.is_bound and (body := _new_body(form, rights_form)) is not None:
         action = forms.learning_from(form, partial(actions.create, body=body))
-        if answer := submit_and_redirect(request, form, action, body=body, **back_to_member(request)):
+        if answer := submit_and_redirect(request, form, action, back_to_member(request), body=body):
             return answer
     return render(request, "members/new.html", {"form": form, "rights_form": rights_form})
 
@@ -147,7 +148,7 @@ def edit(request: TenantRequest, member_id: str) -> HttpResponse:
             messages.info(request, _("No changes. Nothing was sent."))
             return redirect("members:page", request.tenant.slug, member_id)
         action = forms.learning_from(form, partial(actions.update, member=member, body=body))
-        if answer := submit_and_redirect(request, form, action, body=body, **back_to_member(request)):
+        if answer := submit_and_redirect(request, form, action, back_to_member(request), body=body):
             return answer
     return render(request, "members/edit.html", {"form": form, "member": member})
 
@@ -160,8 +161,8 @@ def delete(request: TenantRequest, member_id: str) -> HttpResponse:
         if intent.state == State.FAILED and intent.http_status == 404:  # already gone, as wanted
             messages.info(request, _("This member was already deleted from the service."))
             return redirect("members:index", request.tenant.slug)
-        on = back_to_member(request) | {"to": partial(_deleted, request)}
-        if answer := redirect_or_show_errors(form, intent, body=None, **on):
+        after = replace(back_to_member(request), to=partial(_deleted, request))
+        if answer := redirect_or_show_errors(form, intent, after, body=None):
             return answer
     return confirmation.ask(
         request,
@@ -265,9 +266,8 @@ def keys(request: TenantRequest, member_id: str) -> HttpResponse:
     if form.is_valid():
         body = form.body(Requester.from_request(request))
         action = partial(temporary_keys.request_keys, member=member, body=body)
-        if answer := submit_and_redirect(
-            request, form, action, body=body, shows=UNDER_WAY_OR_DONE, **back_to_member(request)
-        ):
+        after = replace(back_to_member(request), shows=UNDER_WAY_OR_DONE)
+        if answer := submit_and_redirect(request, form, action, after, body=body):
             return answer
     running = temporary_keys.running_uses(queries.intents_about(member))
     return render(request, "members/keys.html", {"member": member, "form": form, "running": running})
@@ -325,8 +325,8 @@ def _ask_for_face(
     body: Mapping[str, object] | None,
 ) -> HttpResponse | None:
     page = reverse("members:face", args=[request.tenant.slug, member.member_id])
-    on = back_to_member(request) | {"to": page, "shows": UNDER_WAY_OR_DONE}
-    return submit_and_redirect(request, form, action, body=body, **on)
+    after = replace(back_to_member(request), to=page, shows=UNDER_WAY_OR_DONE)
+    return submit_and_redirect(request, form, action, after, body=body)
 
 
 @tenant_view(Permission.MEMBERS_EDIT, methods=["GET", "POST"])
@@ -335,7 +335,7 @@ def picture_edit(request: TenantRequest, member_id: str) -> HttpResponse:
     form = ProfileForm(request.POST if request.method == "POST" else None, request.FILES or None)
     if form.is_valid():
         action = partial(faces.set_profile_picture, member=member, picture=form.picture)
-        if answer := submit_and_redirect(request, form, action, body=form.picture.metadata, **back_to_member(request)):
+        if answer := submit_and_redirect(request, form, action, back_to_member(request), body=form.picture.metadata):
             return answer
     return render(request, "members/picture.html", {"member": member, "form": form})
 

@@ -16,7 +16,7 @@ from accessapi.permissions.passes import WEEKDAYS, Json
 from accessapi.resources import write_moment
 from portal.base.ui.shown_values import seal, unseal_or_none
 from portal.domain.intents.actions import submit
-from portal.domain.intents.form_handling import address_of_target
+from portal.domain.intents.form_handling import AfterSubmit, address_of_target
 from portal.domain.intents.models import Intent, target_of
 from portal.domain.intents.nonces import Nonce, NotSubmitted
 from portal.domain.intents.recording import Command, Requester
@@ -206,10 +206,7 @@ def _current_rights(member: Member) -> MemberRights:
 
 
 # After a change of rights, redirect to the member's page.
-REDIRECT_TO_MEMBER: dict[str, Any] = {
-    "inputs": {},
-    "to": partial(address_of_target, route="members:page", name="member_id"),
-}
+REDIRECT_TO_MEMBER = AfterSubmit(to=partial(address_of_target, route="members:page", name="member_id"))
 
 
 @dataclass(frozen=True)

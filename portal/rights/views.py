@@ -85,7 +85,7 @@ def _save(request: TenantRequest, editor: RightsEditor, read: MemberRights) -> H
         messages.info(request, _("No changes. Nothing was sent."))
         return redirect("members:page", request.tenant.slug, member.member_id)
     action = partial(actions.change_rights, member=member, read=read, body=body)
-    return submit_and_redirect(request, editor, action, body=body, **actions.REDIRECT_TO_MEMBER)
+    return submit_and_redirect(request, editor, action, actions.REDIRECT_TO_MEMBER, body=body)
 
 
 @tenant_view(Permission.RIGHTS_EDIT, methods=["POST"], proof=Proof.NONE)
@@ -248,7 +248,7 @@ def _submit_copy(
         return redirect("members:page", request.tenant.slug, targets[0].member_id)
     if intent is None:
         return None
-    return redirect_or_show_errors(form, intent, body=intent.body, **actions.REDIRECT_TO_MEMBER)
+    return redirect_or_show_errors(form, intent, actions.REDIRECT_TO_MEMBER, body=intent.body)
 
 
 def _targets(ids: list[str], source: Member) -> list[Member]:

@@ -5,6 +5,7 @@ mounts them for the intents with its permission (`urls.intent_urls`) and registe
 """
 
 from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 from django.contrib import messages
@@ -53,7 +54,7 @@ def page_address(intent: Intent, page: str = "page") -> str:
 
 
 T = TypeVar("T")
-#: Values for `shows`: a page that shows intents in progress and done, or intents in any state.
+#: Values for `AfterSubmit.shows`: a page that shows intents in progress and done, or intents in any state.
 UNDER_WAY_OR_DONE, ALL_STATES = (*UNDER_WAY, State.SUCCEEDED), tuple(State)
 USED_BEFORE = _("This form was already sent once. The values below have not been sent. Send it again to apply them.")
 
@@ -108,40 +109,40 @@ def command_to_confirm(request: TenantRequest, title: str, page: str) -> Pending
     return PendingCommand(title, page)
 
 
-def redirect_or_show_errors(
-    form: Any,
-    intent: Intent,
-    *,
-    body: Any,
-    to: str | Callable[[Intent], str],
-    inputs: InputNames,
-    explain: Callable[[Intent], Explanation | None] = lambda intent: None,
-    shows: Collection[State] = (State.SUCCEEDED,),
-) -> HttpResponse | None:
+@dataclass(frozen=True)
+class AfterSubmit:
+    """What follows when a form's intent was submitted.
+
+    The redirect goes to `to` when the intent's state is in `shows`, otherwise to the intent's own page. The reason why
+    nothing was changed is shown beside one of the `inputs`; the area can `explain` it.
+    """
+
+    to: str | Callable[[Intent], str]
+    inputs: InputNames = field(default_factory=dict)
+    explain: Callable[[Intent], Explanation | None] = lambda intent: None
+    shows: Collection[State] = (State.SUCCEEDED,)
+
+
+def redirect_or_show_errors(form: Any, intent: Intent, after: AfterSubmit, *, body: Any) -> HttpResponse | None:
     """Return the redirect after an intent that sends `body`, or None to show the form again.
 
-    The redirect goes to `to` when the intent's state is in `shows`, otherwise to the intent's own page. The form is
-    shown again, with its input kept, in two cases. It was sent before with other values (the back button). Or nothing
-    was changed: the reason is shown beside one of the `inputs` (the area can `explain` it), and `form.refused` is the
-    intent.
+    The form is shown again, with its input kept, in two cases: it was sent before with other values (the back button),
+    or nothing was changed. Then `form.refused` is the intent.
     """
     if intent.body != body:
         form.add_error(None, USED_BEFORE)
         return None
     if intent.state in NOT_APPLIED:
-        refusals.show_in_form(form, intent, inputs, explain(intent))
+        refusals.show_in_form(form, intent, after.inputs, after.explain(intent))
         form.refused = intent
         return None
-    page = "" if intent.state not in shows else to if isinstance(to, str) else to(intent)
+    page = "" if intent.state not in after.shows else after.to if isinstance(after.to, str) else after.to(intent)
     return redirect(page or page_address(intent))
 
 
 def submit_and_redirect(
-    request: TenantRequest, form: ErrorTarget, action: Callable[..., Intent], **on: Any
+    request: TenantRequest, form: ErrorTarget, action: Callable[..., Intent], after: AfterSubmit, *, body: Any
 ) -> HttpResponse | None:
-    """Submit one intent (`submit_once`) and return the result of `redirect_or_show_errors`.
-
-    `on` are the arguments of `redirect_or_show_errors`. None: show the form again.
-    """
+    """Submit one intent that sends `body` (`submit_once`) and redirect. None: show the form again."""
     intent = submit_once(request, form, action)
-    return None if intent is None else redirect_or_show_errors(form, intent, **on)
+    return None if intent is None else redirect_or_show_errors(form, intent, after, body=body)
