@@ -66,9 +66,8 @@ def boards_viewed_now(rows: QuerySet[BoardView]) -> QuerySet[BoardView]:
 
 def due_doors() -> list[QuerySet[PassController]]:
     """Return the doors to be read, of all connected tenants. Call inside `across_tenants`."""
-    connected = Connection.objects_across_tenants.filter(state=Connection.State.CONNECTED).values("tenant_id")
     watched = boards_viewed_now(BoardView.objects_across_tenants.all()).values("tenant_id")
-    found = PassController.objects_across_tenants.filter(tenant_id__in=connected)
+    found = PassController.objects_across_tenants.filter(tenant_id__in=Connection.connected_tenants())
     return [found.filter(_due() | (_due_for_board() & Q(tenant_id__in=watched)))]
 
 
@@ -165,8 +164,9 @@ _ENDED_WORDS = {
 
 
 def _due_soon() -> QuerySet[PassController]:
-    connected = Connection.objects_across_tenants.filter(state=Connection.State.CONNECTED).values("tenant_id")
-    return PassController.objects_across_tenants.filter(IS_READ_SOON, look_at__lte=ClockTime(), tenant_id__in=connected)
+    return PassController.objects_across_tenants.filter(
+        IS_READ_SOON, look_at__lte=ClockTime(), tenant_id__in=Connection.connected_tenants()
+    )
 
 
 URGENT_DOORS = Process(

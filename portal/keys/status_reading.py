@@ -28,8 +28,7 @@ READ_STALE = "portal.keys.read_stale"
 
 def due_boxes() -> list[QuerySet[KeyBox]]:
     """Return the key boxes that are due, of all connected tenants."""
-    connected = Connection.objects_across_tenants.filter(state=Connection.State.CONNECTED).values("tenant_id")
-    return [KeyBox.objects_across_tenants.filter(_is_due(), tenant_id__in=connected)]
+    return [KeyBox.objects_across_tenants.filter(_is_due(), tenant_id__in=Connection.connected_tenants())]
 
 
 def read_due_boxes() -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
@@ -71,6 +73,11 @@ class Connection(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.tenant_id}: {self.state}"
+
+    @classmethod
+    def connected_tenants(cls) -> models.QuerySet[Connection, dict[str, Any]]:
+        """Return the keys of all connected tenants, as `tenant_id`. Evaluate it in `across_tenants`."""
+        return cls.objects_across_tenants.filter(state=cls.State.CONNECTED).values("tenant_id")
 
     @property
     def is_connected(self) -> bool:

@@ -56,8 +56,7 @@ def _age_of(looked_at: datetime | None) -> timedelta:
 
 def rows_in_sight() -> list[QuerySet[Camera]]:
     """Return the cameras on open pages, of all connected tenants."""
-    connected = Connection.objects_across_tenants.filter(state=Connection.State.CONNECTED).values("tenant_id")
-    return [_in_sight(Camera.objects_across_tenants.filter(tenant_id__in=connected))]
+    return [_in_sight(Camera.objects_across_tenants.filter(tenant_id__in=Connection.connected_tenants()))]
 
 
 def check_due() -> None:
