@@ -26,6 +26,7 @@ from portal.domain.people import queries as mirror
 from portal.domain.people.fields import SheetColumn, columns_by_heading, find_faults, heading_key
 from portal.domain.people.guest_fields import AREAS, EMAIL, END, GRACE, GUEST_NAME, KEYS, REMARKS, START
 from portal.domain.people.text_folding import fold
+from portal.domain.visits import queries as visit_queries
 from portal.domain.visits.models import Preset, Stage, Visit
 from portal.guests import hours
 from portal.guests.issuing import CodeOrder
@@ -123,14 +124,13 @@ class Lookups:
     @classmethod
     def of(cls, texts: Iterable[str], *, mail: bool) -> "Lookups":
         """Load the presets, and the members named in `texts`, which are the hosts of all rows."""
-        presets = list(Preset.objects.order_by("position", "pk"))
-        default = next((preset for preset in presets if preset.is_default), None) or next(iter(presets), None)
+        presets = visit_queries.presets()
         named = {fold(name): preset for preset in reversed(presets) for name in (preset.name_ja, preset.name) if name}
         members: dict[str, list[tuple[str, str]]] = {}
         rows = mirror.members().filter(name_key__in={fold(text) for text in texts if text.strip()})
         for name, member_id, name_key in rows.values_list("member_name", "member_id", "name_key"):
             members.setdefault(name_key, []).append((name, member_id))
-        return cls(named, default, members, hours.now(), mail)
+        return cls(named, visit_queries.default_preset(presets), members, hours.now(), mail)
 
     def host(self, text: str) -> Host:
         """Return the only member of this name, otherwise the name without a member."""

@@ -63,7 +63,7 @@ class DeskData:
 
     @property
     def default(self) -> Preset | None:
-        return next((preset for preset in self.presets if preset.is_default), None) or next(iter(self.presets), None)
+        return queries.default_preset(self.presets)
 
 
 def preset_values(preset: Preset | None, start: datetime, language: str) -> _Values:

@@ -1,6 +1,6 @@
 """Queries of the desk: visits, their guests and codes in the mirror, and the settings of the desk."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from django.db.models import BooleanField, F, Func, Q, QuerySet, Value
@@ -54,6 +54,11 @@ def used_but_not_checked_in(now: datetime) -> QuerySet[Visit]:
 def presets() -> list[Preset]:
     """Return the presets in the tenant's order."""
     return list(Preset.objects.order_by("position", "pk"))
+
+
+def default_preset(presets: Sequence[Preset]) -> Preset | None:
+    """Return the default preset, or the first one if none is the default."""
+    return next((preset for preset in presets if preset.is_default), None) or next(iter(presets), None)
 
 
 def desk_settings() -> DeskSettings:
