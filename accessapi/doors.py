@@ -55,9 +55,7 @@ class DoorVocabulary(BaseModel):
 
     @model_validator(mode="after")
     def _one_meaning_each(self) -> Self:
-        for one, other in _EXCLUSIVE_LISTS:
-            if both := sorted(set(getattr(self, one)) & set(getattr(self, other))):
-                raise ValueError(f"{both[0]} stands in {one} and in {other}")
+        check_exclusive(self, *_EXCLUSIVE_LISTS)
         return self
 
     def is_locked(self, word: str | None) -> bool:
@@ -110,6 +108,13 @@ class DoorVocabulary(BaseModel):
     def is_over(self, status: str | None) -> bool:
         """Return whether a record with this status means that its event has ended."""
         return matches_any(self.over, status)
+
+
+def check_exclusive(table: BaseModel, *pairs: tuple[str, str]) -> None:
+    """Raise ValueError if a word is in both lists of one of these pairs."""
+    for one, other in pairs:
+        if both := sorted(set(getattr(table, one)) & set(getattr(table, other))):
+            raise ValueError(f"{both[0]} stands in {one} and in {other}")
 
 
 def matches_any(patterns: Patterns, word: str | None) -> bool:

@@ -12,7 +12,7 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from accessapi.doors import Patterns, matches_any
+from accessapi.doors import Patterns, check_exclusive, matches_any
 
 
 class KeyEvent(StrEnum):
@@ -35,9 +35,7 @@ class KeyVocabulary(BaseModel):
 
     @model_validator(mode="after")
     def _in_or_out(self) -> Self:
-        for one, other in (("key_in", "key_out"), ("key_in", "key_wrong"), ("key_taken", "key_returned")):
-            if both := sorted(set(getattr(self, one)) & set(getattr(self, other))):
-                raise ValueError(f"{both[0]} stands in {one} and in {other}")
+        check_exclusive(self, ("key_in", "key_out"), ("key_in", "key_wrong"), ("key_taken", "key_returned"))
         return self
 
     def key_state(self, word: str | None) -> str:

@@ -82,6 +82,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from accessapi import limits
+from accessapi.doors import check_exclusive
 from accessapi.meanings import Codes, ErrorCodes, OverridesTable, RefusalCause, RefusalMeaning, RequestOutcome, States
 from accessapi.operations import OPERATIONS, Operation, Provenance
 from accessapi.webhook_format import WebhookFormat
@@ -194,8 +195,7 @@ class Records(OverridesTable):
 
     @model_validator(mode="after")
     def _used_or_refused(self) -> Records:
-        if both := sorted({*self.used} & {*self.refused}):
-            raise ValueError(f"{both[0]} stands in used and in refused")
+        check_exclusive(self, ("used", "refused"))
         return self
 
     def service_category(self, usual: str) -> str:
