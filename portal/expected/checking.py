@@ -1,6 +1,5 @@
 """Check a list of guests: each row becomes an order for a code or has problems. Nothing is sent."""
 
-import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -31,8 +30,6 @@ from portal.domain.visits.models import Preset, Stage, Visit
 from portal.guests import hours
 from portal.guests.issuing import CodeOrder
 from portal.guests.places import Host
-from tenants import vault
-from tenants.scope import current_tenant_id
 
 FIELDS = (
     SheetColumn(
@@ -328,10 +325,7 @@ def read_sheet(upload: "UploadedFile[bytes]") -> GuestSheet:
         if len(lines) >= MOST_ROWS:
             raise FileFault("rows", most=MOST_ROWS)
         lines.append(each)
-    digest = hashlib.sha256()
-    for chunk in upload.chunks(file_limits.CHUNK_BYTES):
-        digest.update(chunk)
-    return GuestSheet(headings, lines, vault.fingerprint(current_tenant_id(), "guests.expected", digest.hexdigest()))
+    return GuestSheet(headings, lines, reading.fingerprint_upload(upload, "guests.expected"))
 
 
 def check_rows(found: GuestSheet, *, mail: bool) -> list[CheckedRow]:

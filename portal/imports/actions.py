@@ -3,7 +3,6 @@
 Each is one transaction with its audit entry. Workers are notified after the commit.
 """
 
-import hashlib
 from collections.abc import Mapping, Sequence
 
 from django.core.files.uploadedfile import UploadedFile
@@ -19,9 +18,7 @@ from portal.domain.jobs.kinds import JobKind
 from portal.domain.jobs.models import Job, JobState
 from portal.imports import checking, columns, lists
 from portal.imports.models import KIND, ImportChunk, ImportFile, Sheet
-from tenants import vault
 from tenants.roles import Permission
-from tenants.scope import current_tenant_id
 from tenants.sentences import coded_sentence
 
 IMPORT = JobKind(
@@ -50,14 +47,10 @@ def _store_file(upload: "UploadedFile[bytes]") -> ImportFile:
     if (upload.size or 0) > file_limits.MAX_FILE_BYTES:
         raise FileFault("size")
     shape = reading.inspect_file(lambda: upload.chunks(file_limits.CHUNK_BYTES))
-    digest, size = hashlib.sha256(), 0
-    for chunk in upload.chunks(file_limits.CHUNK_BYTES):
-        digest.update(chunk)
-        size += len(chunk)
     file = ImportFile.objects.create(
         name=(upload.name or "")[-200:].replace("\x00", ""),
-        size=size,
-        fingerprint=vault.fingerprint(current_tenant_id(), "imports.file", digest.hexdigest()),
+        size=upload.size or 0,
+        fingerprint=reading.fingerprint_upload(upload, "imports.file"),
         kind=shape.kind,
         encoding=shape.encoding,
         delimiter=shape.delimiter,

@@ -5,6 +5,7 @@ CSV comes from Excel, Japanese systems and databases: encoding and delimiter are
 
 import codecs
 import csv
+import hashlib
 import io
 import itertools
 import re
@@ -12,9 +13,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from django.core.files.uploadedfile import UploadedFile
+
 from portal.base.files import file_limits, xlsx_reading
 from portal.base.files.file_limits import MAX_CELL, FileFault
 from portal.base.files.writing import is_portal_file, unescape_formula
+from tenants import vault
+from tenants.scope import current_tenant_id
 
 Line = tuple[int, list[str]]
 Kind = Literal["csv", "xlsx"]
@@ -46,6 +51,14 @@ def inspect_file(chunks: Callable[[], Iterable[bytes]]) -> FileInfo:
     if not sample:
         raise FileFault("no_rows")
     return FileInfo(kind, dialect.encoding, dialect.delimiter, headings, sample)
+
+
+def fingerprint_upload(upload: "UploadedFile[bytes]", purpose: str) -> bytes:
+    """Return a keyed digest of an uploaded file, by which the same file is recognized."""
+    digest = hashlib.sha256()
+    for chunk in upload.chunks(file_limits.CHUNK_BYTES):
+        digest.update(chunk)
+    return vault.fingerprint(current_tenant_id(), purpose, digest.hexdigest())
 
 
 def open_rows(
