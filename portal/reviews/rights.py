@@ -183,9 +183,7 @@ def last_uses(member_ids: Collection[str]) -> dict[str, LastUse]:
 
 def held_since(keys: Collection[RightKey]) -> dict[RightKey, HeldSince]:
     """Return since when each person has this right. Rights without a known change are left out."""
-    areas_of: dict[str, set[str]] = defaultdict(set)
-    for member_id, area_id in keys:
-        areas_of[member_id].add(area_id)
+    areas_of = _areas_by_member(keys)
     found: dict[RightKey, HeldSince] = {}
     edits = [
         *_bulk_edits(Row.objects.filter(_DONE, member_id__in=areas_of)),
@@ -204,9 +202,7 @@ def granted_by(keys: Collection[RightKey], begins: Mapping[str, datetime]) -> di
 
     Only requests of this portal are known. Requests that may still be carried out count as given.
     """
-    areas_of: dict[str, set[str]] = defaultdict(set)
-    for member_id, area_id in keys:
-        areas_of[member_id].add(area_id)
+    areas_of = _areas_by_member(keys)
     least = min(begins.values())
     recent = Q(part__intent__finished_at__gte=least) | Q(part__intent__finished_at=None)
     open_ones = Q(state__in=_OPEN, job__in=Job.objects.filter(created_at__gte=least), part__isnull=False)
@@ -219,6 +215,13 @@ def granted_by(keys: Collection[RightKey], begins: Mapping[str, datetime]) -> di
             if edit.by and at >= begins[area_id] and edit.gives(area_id):
                 granters[edit.by] = max(at, granters.get(edit.by, at))
     return found
+
+
+def _areas_by_member(keys: Iterable[RightKey]) -> dict[str, set[str]]:
+    areas: dict[str, set[str]] = defaultdict(set)
+    for member_id, area_id in keys:
+        areas[member_id].add(area_id)
+    return areas
 
 
 def members_changed_since(member_ids: Collection[str], since: datetime) -> set[str]:
