@@ -43,39 +43,18 @@ class Canvas:
         self.image = Image.new("RGB", (WIDTH * grain, HEIGHT * grain))
         self._draw = ImageDraw.Draw(self.image)
 
-    def polygon(self, places: Sequence[Point3D], colour: Colour, outline: Colour | None = None) -> None:
+    def polygon(self, places: Sequence[Point3D], colour: Colour) -> None:
         """Draw a polygon in the room."""
-        points = [self._pixel(self.lens.point(place)) for place in places]
-        self._draw.polygon(points, colour, outline, self.grain)
+        self._draw.polygon([self._pixel(self.lens.point(place)) for place in places], colour)
 
-    def front_wall(
-        self,
-        left: float,
-        right: float,
-        low: float,
-        high: float,
-        away: float,
-        colour: Colour,
-        outline: Colour | None = None,
-    ) -> None:
+    def front_wall(self, left: float, right: float, low: float, high: float, away: float, colour: Colour) -> None:
         """Draw a rectangle that faces the camera."""
         corners = [(left, low, away), (right, low, away), (right, high, away), (left, high, away)]
-        self.polygon(corners, colour, outline)
+        self.polygon(corners, colour)
 
-    def side_wall(
-        self,
-        across: float,
-        low: float,
-        high: float,
-        near: float,
-        far: float,
-        colour: Colour,
-        outline: Colour | None = None,
-    ) -> None:
+    def side_wall(self, across: float, low: float, high: float, near: float, far: float, colour: Colour) -> None:
         """Draw an upright rectangle that runs away from the camera."""
-        self.polygon(
-            [(across, low, near), (across, low, far), (across, high, far), (across, high, near)], colour, outline
-        )
+        self.polygon([(across, low, near), (across, low, far), (across, high, far), (across, high, near)], colour)
 
     def horizontal_plane(self, left: float, right: float, up: float, near: float, far: float, colour: Colour) -> None:
         """Draw a horizontal rectangle at a height."""
