@@ -38,13 +38,6 @@ Confirmation = tuple[int | None, datetime | None]
 _MAX_NAMES = 5
 
 
-def rules_to_save(
-    *, even: Sequence[int], areas: Mapping[str, int], groups: Mapping[str, int] | None = None
-) -> dict[str, Any]:
-    """Return the rules to save: `areas` and `groups` name a reviewer each; `even` share the rest."""
-    return {"even": list(even), "areas": dict(areas), "groups": dict(groups or {})}
-
-
 def reviewer_of(
     rules: Rules, *, member_id: str, area_id: str, group_id: str, excluded: Collection[str] = ()
 ) -> int | None:

@@ -88,14 +88,11 @@ class StartForm(_PlanForm):
 
     @property
     def rules(self) -> dict[str, Any]:
-        """Return the rules that assign the reviewers."""
+        """Return the rules that assign the reviewers: an area or group may have its own, `even` share the rest."""
         people = [each.pk for each in self.cleaned_data["reviewers"]]
-        if self.cleaned_data["split"] == "area":
-            areas = self.cleaned_data["areas"]
-            return assigning.rules_to_save(
-                even=people, areas={a.area_id: people[n % len(people)] for n, a in enumerate(areas)}
-            )
-        return assigning.rules_to_save(even=people, areas={})
+        areas = self.cleaned_data["areas"] if self.cleaned_data["split"] == "area" else ()
+        by_area = {area.area_id: people[n % len(people)] for n, area in enumerate(areas)}
+        return {"even": people, "areas": by_area, "groups": {}}
 
 
 class DelegateForm(forms.Form):
