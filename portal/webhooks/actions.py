@@ -14,7 +14,6 @@ from django.utils.translation import gettext as _
 
 from portal.base.timers.clock import ClockTime, database_now
 from portal.base.ui.value_words import join_sentences
-from portal.domain.budget.priorities import Priority
 from portal.domain.intents.actions import dispatch
 from portal.domain.intents.models import Intent
 from portal.domain.intents.nonces import Nonce, NotSubmitted
@@ -92,7 +91,7 @@ def _check_address(by: Requester, replace: str) -> None:
 def load_service_settings() -> ServiceSettings:
     """Return the service's present settings. Raises NotSubmitted."""
     try:
-        single_reads.read_for_page(lambda line: single_reads.read_tenant(line, Priority.PEOPLE, is_unshared=True), "")
+        single_reads.read_for_page(single_reads.read_tenant, "")
     except single_reads.ReadFailed as why:
         raise NotSubmitted(join_sentences([why, _("Nothing was sent.")])) from None
     return ServiceSettings.of(TenantRecord.objects.get())

@@ -18,7 +18,6 @@ from portal.domain import events
 from portal.domain.alerts import kinds
 from portal.domain.alerts.kinds import AlertKind, Observation, RuleValues, tenants_having
 from portal.domain.alerts.models import Severity
-from portal.domain.budget.priorities import Priority
 from portal.domain.events import MirrorKind
 from portal.domain.intents import handlers
 from portal.domain.intents.handlers import Finding
@@ -96,7 +95,7 @@ def _restore_values(row: Webhook, previous: dict[str, Any]) -> None:
 def reconcile(intent: Intent) -> Finding:
     """Check whether the service has the requested values. A secret that it does not show proves nothing."""
     at = database_now()
-    current = single_reads.read_tenant(current_connection(), Priority.PEOPLE, is_unshared=True).settings.webhook
+    current = single_reads.read_tenant(current_connection()).settings.webhook
     requested, previous = intent.body, intent.snapshot or {}
     evidence: dict[str, Any] = {"read": f"{local(at):%Y-%m-%d %H:%M:%S}"}
     if (current.is_invalid, current.url, _categories_in(current)) != (

@@ -10,7 +10,6 @@ from typing import Any
 from django.utils import timezone
 
 from portal.base.timers.clock import database_now
-from portal.domain.budget.priorities import Priority
 from portal.domain.history.models import History
 from portal.domain.intents import tracking
 from portal.domain.intents.models import Intent, State
@@ -154,7 +153,7 @@ class Panel:
     def refresh(self) -> None:
         """Read the tenant's record again."""
         with self.scope():
-            single_reads.read_tenant(self.place.connection, Priority.PEOPLE, is_unshared=True)
+            single_reads.read_tenant(self.place.connection)
 
     def record(self, history_id: str, **values: Any) -> None:
         History.objects.create(history_id=history_id, at=timezone.now(), **values)

@@ -104,12 +104,12 @@ def read_guest(connection: Connection, guest_id: str, priority: Priority, *, is_
     return guests.Guest.model_validate({**data, **path})
 
 
-def read_tenant(connection: Connection, priority: Priority, *, is_unshared: bool = False) -> Tenant:
-    """Read the tenant's record from the service (operation 1) in the same way as `read_member`.
+def read_tenant(connection: Connection) -> Tenant:
+    """Read the tenant's record from the service (operation 1) for a person, unshared (see `read_member`).
 
     Its webhook settings may contain the unencrypted secret token.
     """
-    data = _read(connection, "get_tenant", {}, priority, small_lists.save_tenant, is_unshared=is_unshared)
+    data = _read(connection, "get_tenant", {}, Priority.PEOPLE, small_lists.save_tenant, is_unshared=True)
     return Tenant.model_validate(data)
 
 
