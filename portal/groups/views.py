@@ -87,8 +87,8 @@ def group(request: TenantRequest, membergroup_id: str) -> HttpResponse:
 def rename(request: TenantRequest, membergroup_id: str) -> HttpResponse:
     found = get_group(membergroup_id)
     form = _rename_form(found, request.POST)
-    act, after = partial(actions.rename, group=found), replace(_TO_GROUP, shows=ALL_STATES)
-    answer = _submit_name(request, form, act, after) if form.is_valid() else None
+    action, after = partial(actions.rename, group=found), replace(_TO_GROUP, shows=ALL_STATES)
+    answer = _submit_name(request, form, action, after) if form.is_valid() else None
     return answer or _page(request, found, form)
 
 

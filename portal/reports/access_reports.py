@@ -129,7 +129,7 @@ def access_by_area(report: Report) -> ReportContent:
         about=report.choices.get("area_name", ""),
         period=_("As of %(at)s") % {"at": moment_text(report.until)},
         sheets=[ReportTable(_("Members"), columns)],
-        lines=lines_of_table(0, _rights(area) if area else ()),
+        lines=lines_of_table(_rights(area) if area else ()),
         figures=[figure_of(_("Members"), roll.with_access, is_at_least=loaded.is_partial or roll.unknown > 0)],
         complete=[*gone, *_completeness_of_rights(fresh, loaded)],
         is_partial=loaded.is_partial or roll.unknown > 0 or area is None,
@@ -287,7 +287,7 @@ def who_entered(report: Report) -> ReportContent:
         complete=[*gone, *completeness(report)],
         is_partial=at_least or bool(gone),
     )
-    content.lines = lines_of_table(0, _people(rows, content))
+    content.lines = lines_of_table(_people(rows, content))
     return content
 
 

@@ -94,7 +94,7 @@ def keys(report: Report) -> ReportContent:
         about="",
         period=_("As of %(at)s") % {"at": moment_text(report.until)},
         sheets=[ReportTable(_("Keys"), columns)],
-        lines=lines_of_table(0, [_key_cells(key, states) for key in rows]),
+        lines=lines_of_table([_key_cells(key, states) for key in rows]),
         figures=[
             figure_of(_("Keys out"), out, is_at_least=bool(unknown or late)),
             figure_of(
@@ -268,7 +268,6 @@ def staff(report: Report) -> ReportContent:
         period=period_text(report.since, report.until),
         sheets=[ReportTable(_("By person and action"), columns)],
         lines=lines_of_table(
-            0,
             [
                 [name or email, email, _action_text(action), n, support, moment_text(last)]
                 for name, email, action, n, support, last in sorted_rows
@@ -371,7 +370,7 @@ def week_at_a_glance(report: Report) -> ReportContent:
         about="",
         period=period_text(report.since, report.until),
         sheets=[ReportTable(_("Day by day"), columns, drawn=1)],
-        lines=lines_of_table(0, now.rows),
+        lines=lines_of_table(now.rows),
         figures=[_figure_with_comparison(columns[place], place, now, before) for place in (1, 3, _ALERTS_COLUMN, 5)],
         is_partial=any(now.is_doubtful(place) for place in range(1, len(columns))),
         complete=[

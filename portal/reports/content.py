@@ -137,10 +137,10 @@ def number_in(cell: CellValue) -> int | None:
     return int(digits) if digits else None
 
 
-def lines_of_table(number: int, rows: Iterable[Sequence[CellValue]]) -> Iterator[TableLine]:
-    """Yield rows as lines of the table with this index."""
+def lines_of_table(rows: Iterable[Sequence[CellValue]]) -> Iterator[TableLine]:
+    """Yield rows as lines of a report's only table."""
     for cells in rows:
-        yield number, cells
+        yield 0, cells
 
 
 def period_of_days(first: date, last: date) -> tuple[datetime, datetime]:

@@ -150,9 +150,9 @@ def remove(*, access: Access, staff: Staff) -> None:
         audit.record(**access.audit_author, action="staff.remove", target=f"user:{row.user_id}", summary=summary)
 
 
-def new_user(*, email: str, name: str = "", password: str | None = None, platform_role: str = "") -> User:
+def new_user(*, email: str, name: str = "", password: str | None = None) -> User:
     """Create and return an account whose address is verified. To be called inside a transaction."""
-    user = User.objects.create_user(email, password, name=name, platform_role=platform_role)
+    user = User.objects.create_user(email, password, name=name)
     EmailAddress.objects.create(user=user, email=user.email, verified=True, primary=True)
     return user
 

@@ -41,9 +41,9 @@ class BarChart:
         return sum(bar.value for bar in self.bars)
 
 
-def hourly_bar_chart(title: Text, counts: Sequence[int], *, unit: Text = "", every: int = 3) -> BarChart:
-    """Return 24 counts, one for each hour from 00:00, as bars with a tick every `every` hours."""
-    return bar_chart(title, [(f"{hour:02d}:00", count) for hour, count in enumerate(counts)], unit=unit, every=every)
+def hourly_bar_chart(title: Text, counts: Sequence[int], *, unit: Text = "") -> BarChart:
+    """Return 24 counts, one for each hour from 00:00, as bars with a tick every three hours."""
+    return bar_chart(title, [(f"{hour:02d}:00", count) for hour, count in enumerate(counts)], unit=unit, every=3)
 
 
 def bar_chart(title: Text, points: Sequence[tuple[str, int]], *, unit: Text = "", every: int = 1) -> BarChart:
@@ -93,9 +93,9 @@ class PairChart:
 
 
 def pair_chart(
-    title: Text, names: tuple[Text, Text], points: Sequence[tuple[str, int | None, int | None]], *, every: int = 3
+    title: Text, names: tuple[Text, Text], points: Sequence[tuple[str, int | None, int | None]]
 ) -> PairChart:
-    """Return (name, count, other count) as pairs of bars with a name under each `every`th."""
+    """Return (name, count, other count) as pairs of bars with a name under each third."""
     top = max([count for _name, *both in points for count in both if count is not None] + [1])
 
     def bar(count: int | None, x: float, width: float, name: str) -> Bar | None:
@@ -107,7 +107,7 @@ def pair_chart(
     drawn = []
     for place, (name, first, second) in enumerate(points):
         x = place * _STEP + 1
-        label = name if place % every == 0 else ""
+        label = name if place % 3 == 0 else ""
         drawn.append(BarPair(name, label, x, bar(first, x + 2, _STEP - 6, name), bar(second, x, _STEP - 2, name)))
     return PairChart(title, *names, drawn, top, len(points) * _STEP)
 

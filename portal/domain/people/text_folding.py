@@ -44,9 +44,9 @@ def _composed(text: str) -> str:
     return text if unicodedata.is_normalized("NFKC", text) else unicodedata.normalize("NFKC", text)
 
 
-def search_terms(text: str, max_terms: int = 6) -> list[str]:
-    """Return the folded words of a search without duplicates, at most `max_terms`."""
-    return list(dict.fromkeys(filter(None, map(fold, text[:200].split()))))[:max_terms]
+def search_terms(text: str) -> list[str]:
+    """Return the folded words of a search without duplicates, at most six."""
+    return list(dict.fromkeys(filter(None, map(fold, text[:200].split()))))[:6]
 
 
 def name_pieces(folded: str) -> set[str]:

@@ -53,13 +53,13 @@ def rights_in_mirror(member: Member) -> MemberRights | None:
     return MemberRights.of(member.rights, member.rights_read_at)
 
 
-def read_rights(connection: Connection, member_id: str, priority: Priority = Priority.PEOPLE) -> MemberRights:
+def read_rights(connection: Connection, member_id: str) -> MemberRights:
     """Load a member's rights with one call (operation 5) and store them in the mirror.
 
     Raises NotFound, BudgetExhausted, ServiceError.
     """
     requested_at = database_now()
-    member = single_reads.read_member(connection, member_id, priority)
+    member = single_reads.read_member(connection, member_id, Priority.PEOPLE)
     return MemberRights.of(
         {name: member.invalid_values.get(name, _verbatim(getattr(member, name))) for name in RIGHTS_NAMES}, requested_at
     )

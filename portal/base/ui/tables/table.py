@@ -223,12 +223,10 @@ class Selection:
         return self.queryset.count()
 
 
-def load_selection(
-    request: TenantRequest, table: type[Table], queryset: QuerySet[Any], *, field: str = "pk"
-) -> Selection:
+def load_selection(request: TenantRequest, table: type[Table], queryset: QuerySet[Any]) -> Selection:
     """Return the selection posted by the list's bulk form, always within `queryset`.
 
-    `field` is the model field that `row_id` returns. IDs that are not in `queryset` select nothing.
+    IDs that are not in `queryset` select nothing.
     """
     if request.POST.get("scope") == "match":
         match = request.POST.get("match", "")
@@ -236,37 +234,26 @@ def load_selection(
         return Selection(listed.matching_rows, True, {"scope": "match", "match": match})
     ids = [*request.POST.getlist("id"), *request.POST.get("ids", "").split(",")]
     ids = [each for each in dict.fromkeys(ids) if each]
-    return Selection(queryset.filter(**{f"{field}__in": _valid(queryset, field, ids)}), False, {"ids": ",".join(ids)})
+    return Selection(queryset.filter(pk__in=_valid(queryset, ids)), False, {"ids": ",".join(ids)})
 
 
-def _valid(queryset: QuerySet[Any], field: str, ids: list[str]) -> list[Any]:
-    model_field = queryset.model._meta.pk if field == "pk" else queryset.model._meta.get_field(field)
+def _valid(queryset: QuerySet[Any], ids: list[str]) -> list[Any]:
     found = []
     for each in ids:
         try:
-            found.append(model_field.to_python(each))
+            found.append(queryset.model._meta.pk.to_python(each))
         except Exception:  # noqa: S112 - each field raises different errors for invalid values
             continue
     return found
 
 
-def file_response(
-    table: Table, kind: str, *, record: Callable[[], object] | None, comes_back: bool = False
-) -> HttpResponseBase:
+def file_response(table: Table, kind: str, *, record: Callable[[], object] | None) -> HttpResponseBase:
     """Return all matching rows as CSV or XLSX, in the list's order, with all its exported columns.
 
     `record` records the download (see `portal.base.files.writing.send_file`).
     """
     name = f"{table.name}-{local(timezone.now()):%Y%m%d-%H%M}"
-    return send_file(
-        table.request,
-        _file_rows(table),
-        kind=kind,
-        name=name,
-        title=table.name,
-        record=record,
-        is_for_reimport=comes_back,
-    )
+    return send_file(table.request, _file_rows(table), kind=kind, name=name, title=table.name, record=record)
 
 
 def _file_rows(table: Table) -> Iterator[list[Any]]:
