@@ -54,11 +54,6 @@ def said(n):
     }
 
 
-@pytest.fixture
-def manager(place):
-    return place.client(place.staff("facility manager"))
-
-
 def url(place, rest=""):
     return f"/t/{place.tenant.slug}/logs/exports/{rest}"
 

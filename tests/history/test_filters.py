@@ -33,11 +33,6 @@ def one(make):
     return place
 
 
-@pytest.fixture
-def manager(one):
-    return one.client(one.staff("facility manager"))
-
-
 def url(place, rest=""):
     return f"/t/{place.tenant.slug}/logs/{rest}"
 

@@ -2,8 +2,6 @@
 
 from datetime import timedelta
 
-import pytest
-
 from portal.base.timers.clock import database_now
 from portal.domain.budget.priorities import Priority
 from portal.domain.intents import tasks, tracking
@@ -14,15 +12,8 @@ from portal.domain.intents.sending import send
 from portal.domain.intents.words import outcome_of
 from tenants.models import AuditEntry, Connection, Staff
 from tenants.roles import Permission
-from tenants.scope import tenant_scope
 from tests.support.places import fresh_nonce
 from tests.support.waiting import until
-
-
-@pytest.fixture
-def here(place):
-    with tenant_scope(place.tenant):
-        yield place
 
 
 def create_group(place, name="Sales", nonce=None, **more):

@@ -27,12 +27,6 @@ from tests.support.proxy import HttpProxy
 NEW_GROUP, POLL = 17, 34
 
 
-@pytest.fixture
-def here(place):
-    with tenant_scope(place.tenant):
-        yield place
-
-
 def asked(place, by=None, **changes):
     """Return a command for a door, recorded and not sent yet."""
     intent, _ = record_intent(

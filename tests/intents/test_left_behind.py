@@ -25,15 +25,8 @@ from portal.domain.intents.sending import claim, send, send_claimed
 from portal.domain.intents.transitions import Transition
 from tenants.postgresql import session_locks
 from tenants.roles import Permission
-from tenants.scope import tenant_scope
 from tests.support.places import fresh_nonce
 from tests.support.waiting import until
-
-
-@pytest.fixture
-def here(place):
-    with tenant_scope(place.tenant):
-        yield place
 
 
 @pytest.fixture

@@ -30,11 +30,6 @@ def one(place):
     return place
 
 
-@pytest.fixture
-def manager(one):
-    return one.client(one.staff("facility manager"))
-
-
 def at(place, name="alerts:rules", *more):
     return reverse(name, args=[place.tenant.slug, *more])
 

@@ -32,11 +32,6 @@ def theirs(place):
 
 
 @pytest.fixture
-def manager(place):
-    return place.client(place.staff("facility manager"))
-
-
-@pytest.fixture
 def camera(place, theirs):
     with tenant_scope(place.tenant):
         return Camera.objects.create(camera_id=theirs[0]["camera_id"], name="正面玄関")

@@ -18,11 +18,6 @@ from tests.support.members import said
 
 
 @pytest.fixture
-def manager(place):
-    return place.client(place.staff("facility manager"))
-
-
-@pytest.fixture
 def passage(place):
     """Record one passage at a door of the service, and create its row in the portal by hand."""
 

@@ -3,7 +3,6 @@
 import re
 from datetime import timedelta
 
-import pytest
 from django.db.models import F
 from django.urls import reverse
 
@@ -17,11 +16,6 @@ from tenants.scope import tenant_scope
 from tests.support.members import said
 from tests.support.places import nonce_of
 from tests.support.waiting import until
-
-
-@pytest.fixture
-def manager(place):
-    return place.client(place.staff("facility manager"))
 
 
 def at(place, name):

@@ -28,11 +28,6 @@ def place(make):
     return place
 
 
-@pytest.fixture
-def manager(place):
-    return place.client(place.staff("facility manager"))
-
-
 def page_of(place, door="mock_succeeded"):
     return f"/t/{place.tenant.slug}/devices/{door}/"
 

@@ -36,16 +36,6 @@ def one(place):
     return furnish(place)
 
 
-@pytest.fixture
-def manager(one):
-    return one.client(one.staff("facility manager"))
-
-
-@pytest.fixture
-def colleague(one):
-    return one.client(one.staff("facility manager"))
-
-
 def choose(place, *doors, second="", **more):
     """Save the tenant's setting, as an owner does with its form."""
     on = {"evacuation": "on"} if doors else {}

@@ -32,11 +32,6 @@ from tests.support.places import nonce_of
 
 
 @pytest.fixture
-def manager(place):
-    return place.client(place.staff("facility manager"))
-
-
-@pytest.fixture
 def opened(place, manager):
     return lambda count=1, **before: evidence.opened(place, manager, count, **before)
 

@@ -19,11 +19,6 @@ from tests.support.members import said
 
 
 @pytest.fixture
-def manager(place):
-    return place.client(place.staff("facility manager"))
-
-
-@pytest.fixture
 def opened(place, manager):
     return lambda count=1, **before: evidence.opened(place, manager, count, **before)
 

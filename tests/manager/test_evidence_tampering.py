@@ -24,11 +24,6 @@ from tests.support.waiting import PATIENCE
 
 
 @pytest.fixture
-def manager(place):
-    return place.client(place.staff("facility manager"))
-
-
-@pytest.fixture
 def export(place, manager, tmp_path):
     """Create an export with two videos, as a file, with the public key beside it."""
     opened(place, manager, 2)

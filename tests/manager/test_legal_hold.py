@@ -69,11 +69,6 @@ COMING = (
 
 
 @pytest.fixture
-def manager(place):
-    return place.client(place.staff("facility manager"))
-
-
-@pytest.fixture
 def owner(place):
     return place.client(place.staff("owner"))
 

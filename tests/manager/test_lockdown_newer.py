@@ -33,11 +33,6 @@ def one(place):
     return furnish(place)
 
 
-@pytest.fixture
-def manager(one):
-    return one.client(one.staff("facility manager"))
-
-
 def command(place, control, **changes):
     """Request this of the second door, as a person does on its page; return the request."""
     with tenant_scope(place.tenant):

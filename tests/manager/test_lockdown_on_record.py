@@ -45,11 +45,6 @@ def manager(one, user):
 
 
 @pytest.fixture
-def colleague(one):
-    return one.client(one.staff("facility manager"))
-
-
-@pytest.fixture
 def two_persons(one):
     """Let a lockdown wait for a second person."""
     with tenant_scope(one.tenant):

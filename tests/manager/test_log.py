@@ -90,11 +90,6 @@ def known(one):
     return one
 
 
-@pytest.fixture
-def manager(one):
-    return one.client(one.staff("facility manager"))
-
-
 def test_every_record_stands_there_newest_first_with_who_where_and_how_far_the_log_is_complete(one, manager):
     assert shown(manager, one) == ["new", "no", "forced", "odd", "told", "old"]
     answer = manager.get(index(one))

@@ -31,11 +31,6 @@ def one(place):
     return place
 
 
-@pytest.fixture
-def manager(one):
-    return one.client(one.staff("facility manager"))
-
-
 def of_person(place, client, member_id="m-1", day=DAY):
     return client.get(reverse("history:person_day", args=[place.tenant.slug, member_id, str(day)]))
 

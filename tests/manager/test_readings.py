@@ -61,11 +61,6 @@ _WITHIN = (
 
 
 @pytest.fixture
-def manager(place):
-    return place.client(place.staff("facility manager"))
-
-
-@pytest.fixture
 def readings(place, manager):
     """Return the addresses whose reading is recorded, each with its audit action."""
     clip = filmed(place, manager)

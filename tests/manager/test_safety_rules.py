@@ -40,11 +40,6 @@ def manager(one, asker):
 
 
 @pytest.fixture
-def colleague(one):
-    return one.client(one.staff("facility manager"))
-
-
-@pytest.fixture
 def owner(one):
     return one.client(one.owner)
 

@@ -19,11 +19,6 @@ from tests.support.rounds import round_of
 
 
 @pytest.fixture
-def manager(place):
-    return place.client(place.staff("facility manager"))
-
-
-@pytest.fixture
 def camera(place):
     theirs = place.sandbox.look("cameras", tenant_id=place.service.tenant_id)["cameras"]
     with tenant_scope(place.tenant):

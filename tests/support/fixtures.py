@@ -145,6 +145,24 @@ def place(make: Callable[..., Place]) -> Place:
     return make()
 
 
+@pytest.fixture
+def one(place: Place) -> Place:
+    """Return the test's tenant. Some files furnish it."""
+    return place
+
+
+@pytest.fixture
+def manager(one: Place) -> Client:
+    """Return the browser of a facility manager."""
+    return one.client(one.staff("facility manager"))
+
+
+@pytest.fixture
+def colleague(one: Place) -> Client:
+    """Return the browser of another facility manager."""
+    return one.client(one.staff("facility manager"))
+
+
 @pytest.fixture(scope="session")
 def _house(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     """Yield one set of real processes for the whole run, with static files when a browser opens its pages."""
