@@ -45,10 +45,8 @@ def index(request: TenantRequest) -> HttpResponse:
 def alert(request: TenantRequest, alert_id: int) -> HttpResponse:
     """Show one alert. While the page is open, it is updated."""
     context = _alert_context(request, _alert_or_404(alert_id))
-    if live_updates.is_up_to_date(request, context["version"]):
-        return live_updates.unchanged_response()
     page = "alerts/now.html" if live_updates.is_poll(request) else "alerts/alert.html"
-    return render(request, page, context)
+    return live_updates.render_update(request, context["version"], page, context)
 
 
 def _alert_or_404(alert_id: int) -> Alert:

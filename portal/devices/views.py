@@ -35,7 +35,8 @@ def index(request: TenantRequest) -> HttpResponse:
     chosen = board.chosen_view(request)
     board_view = board.DoorBoard(request)
     if chosen == "board" and live_updates.is_poll(request):
-        return _refresh_board(request, board_view)
+        status_reading.record_board_viewer()
+        return live_updates.render_update(request, board_view.version, "devices/board.html", {"board": board_view})
     context = {"views": board.view_links(request, chosen)}
     if chosen == "list":
         return DoorList(request, queries.by_urgency()).respond("devices/index.html", context)
@@ -47,19 +48,8 @@ def wall(request: TenantRequest) -> HttpResponse:
     """Show the board for a wall screen, which also updates."""
     wall_view = board.DoorWall(request)
     status_reading.record_board_viewer()
-    if live_updates.is_up_to_date(request, wall_view.version):
-        return live_updates.unchanged_response()
-    return render(
-        request, "devices/wall_now.html" if live_updates.is_poll(request) else "devices/wall.html", {"wall": wall_view}
-    )
-
-
-def _refresh_board(request: TenantRequest, board_view: board.DoorBoard) -> HttpResponse:
-    """Answer a board's update request with its new content, or with nothing if it is unchanged."""
-    status_reading.record_board_viewer()
-    if live_updates.is_up_to_date(request, board_view.version):
-        return live_updates.unchanged_response()
-    return render(request, "devices/board.html", {"board": board_view})
+    page = "devices/wall_now.html" if live_updates.is_poll(request) else "devices/wall.html"
+    return live_updates.render_update(request, wall_view.version, page, {"wall": wall_view})
 
 
 @tenant_view(Permission.DEVICES_VIEW)
@@ -67,10 +57,8 @@ def door(request: TenantRequest, device_id: str) -> HttpResponse:
     """Show a door's page. While it is open, the state, records and commands are updated."""
     found = get_door(device_id)
     context = _live_context(request, found)
-    if live_updates.is_up_to_date(request, context["version"]):
-        return live_updates.unchanged_response()
     if live_updates.is_poll(request):
-        return render(request, "devices/now.html", context | {"fresh": True})
+        return live_updates.render_update(request, context["version"], "devices/now.html", context | {"fresh": True})
     connection = current_connection()
     context |= {
         "areas": areas_by_door().get(device_id, []),

@@ -80,9 +80,7 @@ def happened(request: TenantRequest) -> HttpResponse:
     records = RecentRecords(
         request, about, [value for value in request.GET.getlist(about) if "\x00" not in value][:200]
     )
-    if live_updates.is_up_to_date(request, records.version):
-        return live_updates.unchanged_response()
-    return render(request, "log/happened.html", {"recent": records})
+    return live_updates.render_update(request, records.version, "log/happened.html", {"recent": records})
 
 
 @tenant_view(Permission.LOGS_TODAY)

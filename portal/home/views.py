@@ -27,9 +27,7 @@ def index(request: TenantRequest) -> HttpResponse:
         may_see = {f"may_see_{name}": request.access.can(each) for name, each in _SEEN.items()}
         return render(request, "home/index.html", {"home": queries.overview(request), **may_see})
     home = queries.live_overview(request)
-    if live_updates.is_up_to_date(request, home.version):
-        return live_updates.unchanged_response()
-    return render(request, "home/now.html", {"home": home})
+    return live_updates.render_update(request, home.version, "home/now.html", {"home": home})
 
 
 _SEEN = {"connection": Permission.CONNECTION_VIEW, "changes": Permission.AUDIT_VIEW}

@@ -42,10 +42,8 @@ def box(request: TenantRequest, key_device_id: str) -> HttpResponse:
     """Show a key box. Its keys and requests are updated while the page is open."""
     found = _box(key_device_id)
     context = _box_context(request, found)
-    if live_updates.is_up_to_date(request, context["version"]):
-        return live_updates.unchanged_response()
     if live_updates.is_poll(request):
-        return render(request, "keys/now.html", context | {"fresh": True})
+        return live_updates.render_update(request, context["version"], "keys/now.html", context | {"fresh": True})
     context |= {"licensed": current_connection().has_licence_key, "commands": list(KeyCommand)}
     return render(request, "keys/box.html", context)
 
@@ -74,10 +72,8 @@ def key(request: TenantRequest, key_device_id: str, unit_no: str) -> HttpRespons
     if found is None:
         raise Http404
     context = _key_context(request, found)
-    if live_updates.is_up_to_date(request, context["version"]):
-        return live_updates.unchanged_response()
     if live_updates.is_poll(request):
-        return render(request, "keys/key_now.html", context | {"fresh": True})
+        return live_updates.render_update(request, context["version"], "keys/key_now.html", context | {"fresh": True})
     return render(request, "keys/key.html", context | _lending_context(request) | {"commands": list(KeyCommand)})
 
 

@@ -78,13 +78,11 @@ def save_settings(request: TenantRequest) -> HttpResponseBase:
 def page(request: TenantRequest, order_id: int) -> HttpResponse:
     """Show a lockdown with each door's outcome. It is updated while the page is open."""
     lockdown_page = LockdownPage(_order_or_404(order_id))
-    if live_updates.is_up_to_date(request, lockdown_page.version):
-        return live_updates.unchanged_response()
     order = lockdown_page.order
     may = {"may_lock": request.access.can(Permission.LOCKDOWN), "is_mine": order.started_by == request.user}
     context = {"page": lockdown_page, "order": order, **may}
     if live_updates.is_poll(request):
-        return render(request, "lockdown/now.html", context)
+        return live_updates.render_update(request, lockdown_page.version, "lockdown/now.html", context)
     return render(request, "lockdown/page.html", context)
 
 

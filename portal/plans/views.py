@@ -38,10 +38,8 @@ def index(request: TenantRequest) -> HttpResponseBase:
 def plan(request: TenantRequest, pk: int) -> HttpResponse:
     """Show a plan with its devices. It is updated while the page is open."""
     drawing = plan_devices.draw(request.tenant, _plan_or_404(pk))
-    if live_updates.is_up_to_date(request, drawing.version):
-        return live_updates.unchanged_response()
     if live_updates.is_poll(request):
-        return render(request, "plans/now.html", {"drawing": drawing})
+        return live_updates.render_update(request, drawing.version, "plans/now.html", {"drawing": drawing})
     others = FloorPlan.objects.only("name").order_by("name")
     return render(request, "plans/plan.html", {"drawing": drawing, "plans": others, **_may(request)})
 

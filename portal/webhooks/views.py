@@ -31,9 +31,7 @@ def now(request: TenantRequest) -> HttpResponse:
     if not live_updates.is_poll(request):
         return redirect(_page(request))
     context = panel.live_context(request)
-    if live_updates.is_up_to_date(request, context["version"]):
-        return live_updates.unchanged_response()
-    return render(request, "webhooks/now.html", context)
+    return live_updates.render_update(request, context["version"], "webhooks/now.html", context)
 
 
 @tenant_view(Permission.CONNECTION_MANAGE, methods=["POST"])

@@ -6,10 +6,12 @@ how often a part is requested, by INTERVALS; with many pages open, `portal/site/
 """
 
 import hashlib
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.utils.translation import get_language
 
 _HEADER = "X-Version"
@@ -36,6 +38,11 @@ def is_up_to_date(request: HttpRequest, version: str) -> bool:
 def unchanged_response() -> HttpResponse:
     """Return the response for a part that has not changed."""
     return HttpResponse(status=204)
+
+
+def render_update(request: HttpRequest, version: str, template: str, context: Mapping[str, Any]) -> HttpResponse:
+    """Return the updated part of a page, or the response for one that the page already shows."""
+    return unchanged_response() if is_up_to_date(request, version) else render(request, template, context)
 
 
 def page_path(request: HttpRequest) -> str:
