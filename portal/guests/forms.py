@@ -124,18 +124,19 @@ class ChangeForm(ShownValuesForm):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
-        typed: list[tuple[Field, str, Any]] = [
-            (each, each.input_name, cleaned[each.input_name]) for each in _PLAIN_FIELDS if each.input_name in cleaned
-        ]
-        typed += [(each, field, cleaned[field]) for field, each in _MOMENT_FIELDS.items() if field in cleaned]
-        entered = [(each, name, each.value_of_input(value)) for each, name, value in typed]
-        add_conflicts(self, entered, self.current, form_values(self.current))
+        add_conflicts(self, self._entered(), self.current, form_values(self.current))
         for name in _PORTAL_FIELDS:
             self.merge(name, self.current[name])
         start, end = cleaned.get("start"), cleaned.get("end")
         if start and end and end < start:
             self.add_error("end", _t("The end is before the start."))
         return cleaned
+
+    def _entered(self) -> list[tuple[Field, str, Any]]:
+        """Return the field, input name and value of each valid input, without areas and keys."""
+        cleaned = self.cleaned_data
+        fields = {**{each.input_name: each for each in _PLAIN_FIELDS}, **_MOMENT_FIELDS}
+        return [(each, name, each.value_of_input(cleaned[name])) for name, each in fields.items() if name in cleaned]
 
     @property
     def merged_labels(self) -> list[str]:
@@ -157,14 +158,11 @@ class ChangeForm(ShownValuesForm):
     def body(self) -> dict[str, Any]:
         """Return only the changed fields, under the specification's names."""
         cleaned = self.cleaned_data
-        body: dict[str, Any] = {}
-        typed: dict[Field, Any] = {
-            each: cleaned[each.input_name] for each in _PLAIN_FIELDS if each.input_name in cleaned
+        body: dict[str, Any] = {
+            each.name: value
+            for each, _name, value in self._entered()
+            if not each.is_same(value, self.shown_values.get(each.name))
         }
-        typed |= {each: cleaned[field] for field, each in _MOMENT_FIELDS.items()}
-        for each, value in typed.items():
-            if not each.is_same(each.value_of_input(value), self.shown_values.get(each.name)):
-                body[each.name] = each.value_of_input(value)
         if AREAS.input_name in cleaned:
             areas = _merged(self.shown_values[AREAS.name], cleaned[AREAS.input_name], self.current.get(AREAS.name))
             body |= {AREAS.name: areas} if areas is not None else {}
