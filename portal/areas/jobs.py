@@ -23,7 +23,7 @@ from accessapi.permissions import normalise_devices
 from portal.areas import merging
 from portal.areas.merging import AccessEdit, EditDecision, EditKind, EditResult
 from portal.base.timers.clock import database_now
-from portal.base.ui.times import local
+from portal.base.ui.times import moment_text
 from portal.domain.intents.models import target_of
 from portal.domain.intents.recording import Requester
 from portal.domain.jobs import actions, bulk_executor, kinds
@@ -213,9 +213,7 @@ def title_of(job: Job) -> Sentence:
         if job.options.get("ends"):
             return coded_sentence("area.end", area=area)
         if kind == EditKind.GRANT:
-            return coded_sentence(
-                "area.grant_until", area=area, until=f"{local(datetime.fromisoformat(until)):%Y-%m-%d %H:%M}"
-            )
+            return coded_sentence("area.grant_until", area=area, until=moment_text(datetime.fromisoformat(until)))
     return coded_sentence(f"area.{kind}", area=area)
 
 

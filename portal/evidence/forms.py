@@ -4,13 +4,12 @@ from datetime import date, timedelta
 from typing import Any
 
 from django import forms
-from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from portal.base.ui.inputs import line_field, moment_field, set_choices, validate_multiline
 from portal.base.ui.shown_values import ConflictForm
-from portal.base.ui.times import local
+from portal.base.ui.times import today
 from portal.domain.cameras import playback
 from portal.domain.cameras.models import Camera
 from portal.evidence.models import NOTE_MAX, TITLE_MAX, Incident
@@ -94,8 +93,7 @@ class CloseForm(forms.Form):
 
     def clean_keep_until(self) -> date:
         day: date = self.cleaned_data["keep_until"]
-        today = local(timezone.now()).date()
-        if not today <= day <= today + timedelta(days=DAYS_MOST):
+        if not today() <= day <= today() + timedelta(days=DAYS_MOST):
             raise forms.ValidationError(_("Choose a day from today to ten years from now."))
         return day
 

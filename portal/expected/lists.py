@@ -18,7 +18,7 @@ from portal.base.files.file_limits import fault_text
 from portal.base.ui.chips import Chip
 from portal.base.ui.tables.columns import EMPTY_CELL, Column, EmptyState
 from portal.base.ui.tables.table import Table
-from portal.base.ui.times import local
+from portal.base.ui.times import local, moment_text
 from portal.base.ui.value_words import join_sentences
 from portal.domain.intents.models import UNDER_WAY, Intent, Reason, State
 from portal.domain.jobs import kinds, lists
@@ -95,7 +95,7 @@ PROBLEM_TEXTS: dict[str, Callable[[Facts], str]] = {
     "unsent_remarks": lambda f: _("not used: remarks are only sent with the service's e-mail"),
     "double_guest": lambda f: (
         _("a guest with this name already has a code for this time, until %(until)s")
-        % {"until": _moment_text(f["until"])}
+        % {"until": moment_text(datetime.fromisoformat(f["until"]))}
     ),
     "double_line": lambda f: _("same name and overlapping time as line %(line)d") % f,
     "appeared": lambda f: _("not requested: a code with this name and time was issued in the meantime"),
@@ -166,10 +166,6 @@ def _refusal(intent: Intent) -> str:
     if intent.http_status in (400, 422):
         return _("The service rejected a value in this row. No code was issued.")
     return _("The service refused this row. No code was issued.")
-
-
-def _moment_text(text: str) -> str:
-    return f"{local(datetime.fromisoformat(text)):%Y-%m-%d %H:%M}"
 
 
 _ACTION_CHIPS = {

@@ -16,7 +16,7 @@ from django.utils.translation import ngettext
 
 from accessapi.permissions import AreaPlace, Decision, DecisionRule, Holidays, phrase_pass
 from accessapi.permissions.opening_hours import DecisionSpan, OpeningHours
-from portal.base.ui.times import local
+from portal.base.ui.times import local, moment_text
 from portal.domain.people.models import UNREADABLE, Member
 from portal.explain.questions import CheckedPlace
 from tenants.models import Connection
@@ -232,8 +232,8 @@ def _period_text(member: Member, unreadable: bool) -> str:
     if unreadable:
         return _("cannot be read")
     edges = [
-        _("from %(at)s") % {"at": f"{local(start):%Y-%m-%d %H:%M}"} if start else "",
-        _("to %(at)s") % {"at": f"{local(end):%Y-%m-%d %H:%M}"} if end else "",
+        _("from %(at)s") % {"at": moment_text(start)} if start else "",
+        _("to %(at)s") % {"at": moment_text(end)} if end else "",
     ]
     return " ".join(filter(None, edges)) or _("no end date")
 

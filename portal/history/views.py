@@ -204,7 +204,7 @@ def delete_search(request: TenantRequest, search_id: int) -> HttpResponseBase:
             _("Delete “%(name)s”?") % {"name": found},
             submit=_("Delete search"),
             question=_("Saved by %(by)s, %(at)s. It disappears for everyone; the activity log stays as it is.")
-            % {"by": found.by, "at": f"{times.local(found.created_at):%Y-%m-%d %H:%M}"},
+            % {"by": found.by, "at": times.moment_text(found.created_at)},
             cancel=reverse("history:searches", args=[request.tenant.slug]),
             crumbs=[(_("Activity log"), "history:index"), (_("Saved searches"), "history:searches")],
         )

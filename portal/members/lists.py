@@ -19,7 +19,7 @@ from django.utils.translation import pgettext_lazy
 from portal.base.files.writing import KINDS
 from portal.base.ui import batching
 from portal.base.ui.tables import Column, EmptyState, Filter, Table, file_response
-from portal.base.ui.times import local, relative_words
+from portal.base.ui.times import moment_text, relative_words
 from portal.base.ui.url_lookup import ServiceId, url_in_tenant
 from portal.base.ui.value_words import add_brackets, join_sentences, join_values
 from portal.domain.events import MirrorKind
@@ -123,7 +123,7 @@ def log_period_text(log: KindFreshness) -> str:
     """Return a text about the loaded period of the log. The list of members who never came is based on it."""
     if log.as_of is None or log.known_from is None:
         return _t("The activity log is not loaded yet, so every member is listed.")
-    times = {"since": f"{local(log.known_from):%Y-%m-%d %H:%M}", "at": f"{local(log.as_of):%Y-%m-%d %H:%M}"}
+    times = {"since": moment_text(log.known_from), "at": moment_text(log.as_of)}
     loaded = _t("The activity log is loaded from %(since)s to %(at)s. Earlier entries are not counted.") % times
     return join_sentences([loaded, gaps.paused_text(log)])
 

@@ -12,7 +12,7 @@ from django.utils.translation import pgettext
 from portal.areas import access_counts
 from portal.areas.models import EVERYWHERE, Grant, Pass
 from portal.areas.queries import LoadedRights
-from portal.base.ui.times import local
+from portal.base.ui.times import local, moment_text
 from portal.domain.events import MirrorKind
 from portal.domain.history.models import History
 from portal.domain.people.models import Member
@@ -31,7 +31,6 @@ from portal.reports.content import (
     figure_of,
     is_complete,
     lines_of_table,
-    moment_text,
     name_guests,
     number_of,
     period_text,

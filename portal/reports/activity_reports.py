@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
 from accessapi.overrides import States
-from portal.base.ui.times import TOKYO, local
+from portal.base.ui.times import TOKYO, local, moment_text
 from portal.domain.alerts import overdue_keys
 from portal.domain.alerts.models import Alert
 from portal.domain.alerts.words import AlertTexts
@@ -37,7 +37,6 @@ from portal.reports.content import (
     is_complete,
     is_covered,
     lines_of_table,
-    moment_text,
     monitored_since,
     name_guests,
     number_in,

@@ -15,7 +15,7 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from portal.base.ui.times import TOKYO, local
+from portal.base.ui.times import TOKYO, local, moment_text
 from portal.domain.alerts.models import DetectionState
 from portal.domain.history import gaps
 from portal.domain.history.coverage import Coverage, GapKind, load_coverage
@@ -152,11 +152,6 @@ def period_text(since: datetime, until: datetime) -> str:
     """Return the first and the last day as text."""
     first, last = local(since).date(), (local(until) - timedelta(microseconds=1)).date()
     return first.isoformat() if first == last else f"{first.isoformat()} – {last.isoformat()}"
-
-
-def moment_text(at: datetime | None) -> str:
-    """Return a moment as text for reports; empty for None."""
-    return f"{local(at):%Y-%m-%d %H:%M}" if at else ""
 
 
 def _midnight(day: date) -> datetime:

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
 from portal.base.ui.shown_values import ConflictForm
-from portal.base.ui.times import local
+from portal.base.ui.times import local, today
 from portal.domain.places.models import Area
 from portal.reports import content, report_worker
 from portal.reports.kinds import KINDS, ReportKind, may_see
@@ -23,10 +23,6 @@ from tenants.models import Staff, User, current_tenant
 
 # The log is kept for a year.
 MAX_DAYS = 366
-
-
-def today() -> date:
-    return local(timezone.now()).date()
 
 
 class _ChoicesForm(forms.Form):

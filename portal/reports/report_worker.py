@@ -27,12 +27,12 @@ from portal.base.storage import store
 from portal.base.storage.models import StoredFile
 from portal.base.timers.clock import ClockTime, database_now, scaled_seconds
 from portal.base.timers.timer_registry import Process, due, retry_after
-from portal.base.ui.times import TOKYO, local
+from portal.base.ui.times import TOKYO, local, moment_text
 from portal.domain.notifications import outbox
 from portal.domain.notifications.models import OutgoingMessage
 from portal.domain.notifications.outbox import MessageKind, MessageText
 from portal.reports import kinds
-from portal.reports.content import CellValue, ReportHead, TableLine, moment_text, period_of_days
+from portal.reports.content import CellValue, ReportHead, TableLine, period_of_days
 from portal.reports.models import Every, Report, Schedule
 from tenants import audit
 from tenants.access import Access

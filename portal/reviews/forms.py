@@ -10,10 +10,10 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from portal.base.ui.shown_values import ConflictForm
+from portal.base.ui.times import today
 from portal.domain.places.models import Area
 from portal.reviews import assigning
 from portal.reviews.models import NOTE_MAX
-from portal.reviews.queries import today
 from tenants.models import User
 
 MAX_AREAS = 100

@@ -16,7 +16,7 @@ from django.utils.translation import pgettext, pgettext_lazy
 from portal.base.ui.chips import Chip
 from portal.base.ui.tables import BulkAction, Column, EmptyState, Filter, Table
 from portal.base.ui.tables.keyset import ListPage
-from portal.base.ui.times import local, time_tag
+from portal.base.ui.times import local, time_tag, today
 from portal.domain.people import queries as mirror
 from portal.domain.people.text_folding import fold
 from portal.reviews import assigning, queries
@@ -124,7 +124,7 @@ def _by_state(rows: QuerySet[Item], values: list[str]) -> QuerySet[Item]:
 
 
 def _by_use(rows: QuerySet[Item], values: list[str]) -> QuerySet[Item]:
-    recent = queries.today() - RECENT_PERIOD
+    recent = today() - RECENT_PERIOD
     meaning = {
         "30": Q(used_on__gte=recent),
         "older": Q(used_on__lt=recent) | Q(use=Use.ELSEWHERE),

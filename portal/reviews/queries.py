@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from django.db.models import Count, Q, QuerySet
-from django.utils import timezone
 from django.utils.functional import Promise, cached_property
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
@@ -14,7 +13,7 @@ from django.utils.translation import pgettext_lazy
 from accessapi.permissions import AreaPlace
 from portal.areas.queries import LoadedRights
 from portal.base.ui import live_updates
-from portal.base.ui.times import local
+from portal.base.ui.times import today
 from portal.base.ui.url_lookup import get_row_or_404
 from portal.domain.jobs.models import Job
 from portal.domain.people.models import Member
@@ -47,10 +46,6 @@ def item_or_404(review: Review, item_id: int, user: User | None = None) -> Item:
     """Return an item of a review; with `user`, only if that person is its reviewer. Raises Http404."""
     rows = Item.objects.filter(review=review).select_related("review", "reviewer", "decided_by", "job__tenant")
     return get_row_or_404(rows if user is None else rows.filter(reviewer=user), pk=item_id)
-
-
-def today() -> date:
-    return local(timezone.now()).date()
 
 
 def is_overdue(review: Review) -> bool:

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
-from portal.base.ui.times import local
+from portal.base.ui.times import moment_text
 from portal.base.ui.value_words import add_brackets
 from portal.domain.events import MirrorKind as Mirror
 from portal.domain.history import gaps
@@ -76,11 +76,6 @@ def guest_lines(found: GuestsInside) -> Iterator[list[str]]:
                 moment_text(visit.last_use_at),
                 visit.last_use_place, moment_text(visit.use_date_end), state,
             ]  # fmt: skip
-
-
-def moment_text(at: datetime | None) -> str:
-    """Return a moment as text for files."""
-    return f"{local(at):%Y-%m-%d %H:%M}" if at else ""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from accessapi.permissions import Holidays
 from portal.base.ui import charts
-from portal.base.ui.times import TOKYO, duration_words, local
+from portal.base.ui.times import TOKYO, duration_words, moment_text
 from portal.domain.events import MirrorKind
 from portal.domain.history import gaps
 from portal.domain.places.queries import load_holidays
@@ -121,7 +121,7 @@ def _holiday(day: date, rules: Holidays) -> str | None:
 def missing_texts(request: TenantRequest, month: Month) -> list[str]:
     """Return what a month's figures may be missing: visits before the portal, and guests and arrivals not loaded."""
     begun, log = request.tenant.created_at, freshness.freshness_for(request)[MirrorKind.HISTORIES]
-    text = _("Visits recorded since %(at)s.") % {"at": f"{local(begun):%Y-%m-%d %H:%M}"} if begun > month.start else ""
+    text = _("Visits recorded since %(at)s.") % {"at": moment_text(begun)} if begun > month.start else ""
     return list(
         filter(
             None, [text, freshness.describe_unread(request, MirrorKind.GUESTS), gaps.paused_text(log, is_brief=True)]

@@ -328,7 +328,7 @@ def test_after_midnight_a_guards_open_part_shows_nothing_of_yesterday_any_more(o
     mark = first.split('data-version="', 1)[1].split('"', 1)[0]
     happened(one, record(NOW + timedelta(days=1, hours=2), history_id="next", device_id="D2", content="Next day"))
     newest = guard.get(address).content.decode().split('data-version="', 1)[1].split('"', 1)[0]
-    monkeypatch.setattr(visibility, "local", lambda _now: local(NOW + timedelta(days=1)))
+    monkeypatch.setattr(visibility, "today", lambda: local(NOW + timedelta(days=1)).date())
     for shown in (mark, newest):
         asked = guard.get(address, headers={"X-Version": shown})
         assert asked.status_code == 200

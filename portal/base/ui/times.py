@@ -26,6 +26,16 @@ def local(moment: datetime) -> datetime:
         return moment.replace(tzinfo=TOKYO)
 
 
+def today() -> date:
+    """Return today's date in the service's time zone."""
+    return local(timezone.now()).date()
+
+
+def moment_text(moment: datetime | None) -> str:
+    """Return `2026-11-21 09:41`; "" for None."""
+    return f"{local(moment):%Y-%m-%d %H:%M}" if moment else ""
+
+
 def parse_moment(text: str) -> datetime | None:
     """Return the time in a URL or form: `2026-11-21T09:41`, in the service's time zone unless it has another.
 
@@ -55,8 +65,7 @@ def clock_tag(moment: datetime | None) -> SafeString | str:
     if moment is None or moment == "":
         return ""
     local_time = local(moment)
-    today = local_time.date() == local(timezone.now()).date()
-    return _draw_tag(local_time, 11, 19) if today else _draw_tag(local_time, 0, 16)
+    return _draw_tag(local_time, 11, 19) if local_time.date() == today() else _draw_tag(local_time, 0, 16)
 
 
 def _draw_tag(local_time: datetime, begin: int, end: int) -> SafeString:

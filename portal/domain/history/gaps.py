@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from portal.base.ui.times import local
+from portal.base.ui.times import local, today
 from portal.base.ui.value_words import join_sentences
 from portal.domain.events import MirrorKind
 from portal.domain.history.coverage import MAX_WAITING_DAYS, Coverage, Gap, GapKind
@@ -111,5 +111,5 @@ def _older_days(known: Coverage) -> Iterator[GapNotice]:
 
 def _time_text(at: datetime, *, dated: bool = False) -> str:
     local_time = local(at)
-    same = local_time.date() == local(timezone.now()).date() and not dated
+    same = local_time.date() == today() and not dated
     return f"{local_time:%H:%M}" if same else f"{local_time:%Y-%m-%d %H:%M}"

@@ -13,7 +13,6 @@ from urllib.parse import urlencode
 from django.db.models import QuerySet
 from django.http import QueryDict
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -24,7 +23,7 @@ from portal.base.ui import batching, live_updates
 from portal.base.ui.tables import Column, EmptyState, Table
 from portal.base.ui.tables.columns import EMPTY_CELL
 from portal.base.ui.tables.keyset import ListPage
-from portal.base.ui.times import local
+from portal.base.ui.times import local, today
 from portal.base.ui.url_lookup import url_in_tenant
 from portal.base.ui.value_words import service_word
 from portal.domain.events import MirrorKind
@@ -330,8 +329,7 @@ class RecentRecords:
     def day_url(self) -> str:
         """Return the address of today's chart of a person or a device."""
         name = {"person": "history:person_day", "device": "history:door_day"}.get(self.subject)
-        today = local(timezone.now()).date().isoformat()
-        return reverse(name, args=[self.request.tenant.slug, self.values[0], today]) if name else ""
+        return reverse(name, args=[self.request.tenant.slug, self.values[0], today().isoformat()]) if name else ""
 
     @property
     def poll_url(self) -> str:

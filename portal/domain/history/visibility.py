@@ -6,9 +6,8 @@ from datetime import datetime
 from typing import Any
 
 from django.db.models import QuerySet, Value
-from django.utils import timezone
 
-from portal.base.ui.times import local
+from portal.base.ui.times import today
 from portal.domain.history import search
 from portal.domain.history.coverage import start_of_day
 from portal.domain.history.models import History, HistorySearch
@@ -21,7 +20,7 @@ _MAX_LOOKED_UP = 20  # people whose names are looked up in the log
 
 def visible_since(access: Access) -> datetime | None:
     """Return the time since which a person sees records; None for all records. It does not check `may_view_log`."""
-    return None if access.can(Permission.LOGS_VIEW) else start_of_day(local(timezone.now()).date())
+    return None if access.can(Permission.LOGS_VIEW) else start_of_day(today())
 
 
 def visible_records(access: Access) -> QuerySet[History]:

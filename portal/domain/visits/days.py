@@ -3,10 +3,8 @@
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 
-from django.utils import timezone
-
 from accessapi.moments import read_day
-from portal.base.ui.times import TOKYO, local
+from portal.base.ui.times import TOKYO, local, today
 
 # The service knows no later date, and the portal has no older visit.
 _FIRST, _LAST = date(2000, 1, 1), date(2999, 12, 31)
@@ -20,7 +18,7 @@ class Day:
 
     @classmethod
     def today(cls) -> "Day":
-        return cls(local(timezone.now()).date())
+        return cls(today())
 
     @classmethod
     def parse(cls, text: str) -> "Day":
