@@ -11,10 +11,11 @@ from django.db.models import Case, Count, F, Max, Min, Q, When, Window
 from django.db.models.functions import Extract, RowNumber
 from django.utils.functional import Promise
 
+from portal.domain.people.queries import ContainsText
 from portal.domain.people.text_folding import search_terms
 from portal.domain.visits.days import Day
 from portal.domain.visits.models import Visit
-from portal.domain.visits.queries import PRESENT, ContainsText
+from portal.domain.visits.queries import PRESENT
 from portal.domain.visits.visit_status import (
     HINTS,
     ICONS,

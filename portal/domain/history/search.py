@@ -13,11 +13,12 @@ from functools import lru_cache
 from typing import Any
 
 from django.db import connection as database
-from django.db.models import BooleanField, F, Func, Q, QuerySet, Value
+from django.db.models import BooleanField, Func, Q, QuerySet, Value
 
 from portal.domain.history.models import History, HistorySearch
 from portal.domain.history.search_queryset import PiecesMatch, RecordMatch, SearchQuerySet, pieces_match_of
 from portal.domain.people.fields import TenantKeys, keyed_hash
+from portal.domain.people.queries import ContainsText
 from portal.domain.people.text_folding import fold, name_search_pieces, search_terms
 from tenants.postgresql.compiled_queries import CompiledQuery
 from tenants.scope import current_tenant_id
@@ -60,11 +61,6 @@ class _IsOneOf(Func):
 _records_query = CompiledQuery[History](
     lambda keys, moments: History.objects.filter(_IsOneOf(Value(keys), Value(moments))), keys="", moments=""
 )
-
-
-class _Contains(Func):
-    template = "strpos(%(expressions)s) > 0"
-    output_field = BooleanField()
 
 
 def search_rows() -> SearchQuerySet[HistorySearch]:
@@ -116,7 +112,7 @@ def filter_records(found: QuerySet[HistorySearch], record_filter: RecordFilter) 
 
 
 def _contains_words(words: Sequence[str]) -> Q:
-    return Q(*[Q(_Contains(F("text_key"), Value(word))) for word in words])
+    return Q(*[Q(ContainsText("text_key", word)) for word in words])
 
 
 def _match_any(

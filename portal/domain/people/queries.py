@@ -141,7 +141,7 @@ def get_group(membergroup_id: str) -> Group:
     return _groups.get_or_404(membergroup_id=membergroup_id)
 
 
-class _Contains(Func):
+class ContainsText(Func):
     """The condition that a column contains a text. With LIKE, PostgreSQL would read the whole table first."""
 
     template = "strpos(%(expressions)s) > 0"
@@ -190,7 +190,7 @@ def filter_members(queryset: QuerySet[Member], pieces: SearchPieces, holders: Se
         word, name, code = (pieces.values[f"{kind}{number}"] for kind in ("word", "name", "code"))
         candidates = candidates.filter(Q(_HasAll(name)) | Q(_HasAll(code)))
         if long:
-            matching &= Q(_Contains("name_key", word)) | Q(_Contains("code_key", word))
+            matching &= Q(ContainsText("name_key", word)) | Q(ContainsText("code_key", word))
     if holders:
         return queryset.filter(Q(pk__in=candidates.values("pk")) & matching | Q(pk__in=holders))
     return members_with_ids(queryset, candidates.values("pk")).filter(matching)

@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
-from django.db.models import BooleanField, F, Func, Q, QuerySet, Value
+from django.db.models import F, Q, QuerySet
 
 from portal.base.ui.url_lookup import RowLookup, get_row_or_404
 from portal.domain.people.models import Guest
+from portal.domain.people.queries import ContainsText
 from portal.domain.people.text_folding import search_terms
 from portal.domain.visits.models import DeskSettings, Preset, Stage, Visit
 
@@ -17,19 +18,6 @@ _WITH = ("by", "preset", "cut_by", "cut_session", "cut_intent__by", "revive_inte
 # Built once: planning so many joins takes longer than the other queries of a guest's page.
 _by_guest = RowLookup(lambda: Visit.objects.select_related(*_WITH), guest_id="")
 _by_number = RowLookup(lambda: Visit.objects.select_related(*_WITH), pk=0)
-
-
-class ContainsText(Func):
-    """The condition that a column contains a text.
-
-    Not LIKE: PostgreSQL guesses its selectivity and scans the whole table.
-    """
-
-    template = "strpos(%(expressions)s) > 0"
-    output_field = BooleanField()
-
-    def __init__(self, column: str, text: str) -> None:
-        super().__init__(F(column), Value(text))
 
 
 def find_by_guest_name(text: str) -> QuerySet[Visit]:
