@@ -209,24 +209,20 @@ def _is_own_code(user: User | None, code: str) -> bool:
     return False
 
 
-class PasskeyForm(_RecordedForm, AuthenticateWebAuthnForm):  # type: ignore[misc]  # allauth has no types
+class _PasskeyForm(_RecordedForm):
+    def clean_credential(self) -> Any:
+        return self._clean_recorded(super().clean_credential, Method.PASSKEY)  # type: ignore[misc]  # allauth's form
+
+
+class PasskeyForm(_PasskeyForm, AuthenticateWebAuthnForm):  # type: ignore[misc]  # allauth has no types
     """A passkey after the password."""
 
-    def clean_credential(self) -> Any:
-        return self._clean_recorded(super().clean_credential, Method.PASSKEY)
 
-
-class PasskeySignInForm(_RecordedForm, LoginWebAuthnForm):  # type: ignore[misc]  # allauth has no types
+class PasskeySignInForm(_PasskeyForm, LoginWebAuthnForm):  # type: ignore[misc]  # allauth has no types
     """A passkey without a password. The person of a failed one is unknown: the browser may send any account."""
 
-    def clean_credential(self) -> Any:
-        return self._clean_recorded(super().clean_credential, Method.PASSKEY)
 
-
-class ConfirmPasskeyForm(_RecordedForm, ReauthenticateWebAuthnForm):  # type: ignore[misc]  # allauth has no types
+class ConfirmPasskeyForm(_PasskeyForm, ReauthenticateWebAuthnForm):  # type: ignore[misc]  # allauth has no types
     """A passkey to confirm identity."""
 
     event_kind = Kind.PROOF
-
-    def clean_credential(self) -> Any:
-        return self._clean_recorded(super().clean_credential, Method.PASSKEY)
