@@ -3,7 +3,6 @@
 from datetime import timedelta
 
 from portal.base.timers.clock import database_now
-from portal.domain.budget.priorities import Priority
 from portal.domain.intents import tasks, tracking
 from portal.domain.intents.actions import stop, submit
 from portal.domain.intents.models import Intent, Reason, State
@@ -12,6 +11,7 @@ from portal.domain.intents.sending import send
 from portal.domain.intents.words import outcome_of
 from tenants.models import AuditEntry, Connection, Staff
 from tenants.roles import Permission
+from tests.support.doors import door_command, recorded_command
 from tests.support.places import fresh_nonce
 from tests.support.waiting import until
 
@@ -31,20 +31,7 @@ def create_group(place, name="Sales", nonce=None, **more):
 
 
 def unlock(place, device="mock_succeeded", control="unlock", **more):
-    return submit(
-        Command(
-            permission=Permission.DOORS_OPERATE,
-            operation="operate_door",
-            target=f"pass_controller:{device}",
-            title="Unlock",
-            path={"device_id": device},
-            body={"tag": "lock_operation", "control": control, "info": "test"},
-            priority=Priority.DOORS,
-        ),
-        by=place.asker,
-        nonce=fresh_nonce(),
-        **more,
-    )
+    return submit(door_command(device, control), by=place.asker, nonce=fresh_nonce(), **more)
 
 
 def follow(intent):
@@ -121,26 +108,6 @@ def test_sending_twice_is_sending_once(here):
     assert len(here.sandbox.commands(here.service.tenant_id)) == 1
 
 
-def queued(place, **changes):
-    intent, _ = record_intent(
-        Command(
-            permission=Permission.DOORS_OPERATE,
-            operation="operate_door",
-            target="pass_controller:mock_succeeded",
-            title="Unlock",
-            path={"device_id": "mock_succeeded"},
-            body={"tag": "lock_operation", "control": changes.pop("control", "unlock")},
-            priority=Priority.DOORS,
-        ),
-        by=place.asker,
-        nonce=fresh_nonce(),
-    )
-    if changes:
-        Intent.objects.filter(pk=intent.pk).update(**changes)
-        intent.refresh_from_db()
-    return intent
-
-
 def ends_as(place, intent):
     send(intent)
     assert not place.sandbox.commands(place.service.tenant_id)
@@ -148,44 +115,44 @@ def ends_as(place, intent):
 
 
 def test_fifteen_seconds_after_the_click_nothing_leaves(here):
-    late = queued(here, deadline=database_now() - timedelta(milliseconds=1))
+    late = recorded_command(here, deadline=database_now() - timedelta(milliseconds=1))
     assert ends_as(here, late) == (State.EXPIRED, Reason.TOO_LATE)
 
 
 def test_somebody_who_lost_the_role_meanwhile_sends_nothing(here):
-    intent = queued(here)
+    intent = recorded_command(here)
     Staff.objects.filter(user=here.owner).update(role="auditor")
     assert ends_as(here, intent) == (State.CANCELLED, Reason.RIGHTS)
 
 
 def test_somebody_who_left_sends_nothing(here):
-    intent = queued(here)
+    intent = recorded_command(here)
     here.owner.is_active = False
     here.owner.save()
     assert ends_as(here, intent) == (State.CANCELLED, Reason.RIGHTS)
 
 
 def test_without_a_connection_nothing_leaves(here):
-    intent = queued(here)
+    intent = recorded_command(here)
     Connection.objects.update(state=Connection.State.REVOKED)
     assert ends_as(here, intent) == (State.CANCELLED, Reason.CONNECTION)
 
 
 def test_without_a_licence_key_nothing_leaves(here):
-    intent = queued(here)
+    intent = recorded_command(here)
     here.connection.licence_key = None
     here.connection.save()
     assert ends_as(here, intent) == (State.CANCELLED, Reason.LICENCE)
 
 
 def test_locking_gives_way_to_a_newer_command_for_the_same_door(here):
-    older = queued(here, control="lock")
-    queued(here)
+    older = recorded_command(here, control="lock")
+    recorded_command(here)
     assert ends_as(here, older) == (State.CANCELLED, Reason.NEWER)
 
 
 def test_what_is_stopped_before_it_left_is_not_sent(here):
-    intent = queued(here)
+    intent = recorded_command(here)
     assert stop(intent)
     send(intent)
     assert (intent.state, intent.reason) == (State.CANCELLED, Reason.STOPPED)
@@ -193,7 +160,7 @@ def test_what_is_stopped_before_it_left_is_not_sent(here):
 
 
 def test_a_claim_whose_process_is_gone_is_uncertain_for_a_door(here):
-    intent = queued(here, state=State.SENDING, claimed_at=database_now() - timedelta(minutes=1), due_at=None)
+    intent = recorded_command(here, state=State.SENDING, claimed_at=database_now() - timedelta(minutes=1), due_at=None)
     tasks.settle_abandoned(intent)
     intent.refresh_from_db()
     assert (intent.state, intent.reason) == (State.UNCERTAIN, Reason.PROCESS)
@@ -226,7 +193,7 @@ def test_changes_to_one_member_leave_in_the_order_in_which_they_were_asked(here)
 
 
 def test_a_person_decides_what_reading_could_not_tell_once(here):
-    intent = queued(here, state=State.UNCERTAIN, due_at=None)
+    intent = recorded_command(here, state=State.UNCERTAIN, due_at=None)
     assert tracking.resolve(intent, applied=True, by=here.asker)
     assert not tracking.resolve(intent, applied=False, by=here.asker)
     intent.refresh_from_db()

@@ -21,31 +21,11 @@ from portal.domain.intents.transitions import Transition
 from tenants.models import Staff, SupportSession, User
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
+from tests.support.doors import recorded_command
 from tests.support.places import fresh_nonce
 from tests.support.proxy import HttpProxy
 
 NEW_GROUP, POLL = 17, 34
-
-
-def asked(place, by=None, **changes):
-    """Return a command for a door, recorded and not sent yet."""
-    intent, _ = record_intent(
-        Command(
-            permission=Permission.DOORS_OPERATE,
-            operation="operate_door",
-            target="pass_controller:mock_succeeded",
-            title="Unlock",
-            path={"device_id": "mock_succeeded"},
-            body={"tag": "lock_operation", "control": "unlock"},
-            priority=Priority.DOORS,
-        ),
-        by=by or place.asker,
-        nonce=fresh_nonce(),
-    )
-    if changes:
-        Intent.objects.filter(pk=intent.pk).update(**changes)
-        intent.refresh_from_db()
-    return intent
 
 
 def arrivals(place):
@@ -57,21 +37,21 @@ def counted(place, call_class=CallClass.DEVICE):
 
 
 def test_a_process_that_stood_still_since_its_claim_writes_nothing(here):
-    claimed = claim(asked(here))
+    claimed = claim(recorded_command(here))
     verdict = send_claimed(dataclasses.replace(claimed, write_by=time.monotonic()))
     assert (verdict.state, verdict.reason) == (State.QUEUED, Reason.NOT_SENT)
     assert not arrivals(here)
 
 
 def test_the_deadline_is_looked_at_again_right_before_the_first_byte(here):
-    claimed = claim(asked(here))
+    claimed = claim(recorded_command(here))
     verdict = send_claimed(dataclasses.replace(claimed, expires=time.monotonic()))
     assert (verdict.state, verdict.reason) == (State.EXPIRED, Reason.TOO_LATE)
     assert not arrivals(here)
 
 
 def test_a_role_lost_between_the_claim_and_the_first_byte_keeps_it_from_leaving(here):
-    claimed = claim(asked(here))
+    claimed = claim(recorded_command(here))
     Staff.objects.filter(user=here.owner).update(role="auditor")
     verdict = send_claimed(claimed)
     assert (verdict.state, verdict.reason) == (State.CANCELLED, Reason.RIGHTS)
@@ -153,22 +133,22 @@ def test_a_form_of_yesterday_records_nothing(place, monkeypatch):
 
 
 def test_a_claim_that_fails_costs_no_call(here):
-    late = asked(here, deadline=database_now() - timedelta(milliseconds=1))
+    late = recorded_command(here, deadline=database_now() - timedelta(milliseconds=1))
     assert claim(late) is None
     assert counted(here) == 0
-    assert claim(asked(here)) is not None
+    assert claim(recorded_command(here)) is not None
     assert counted(here) == 1
 
 
 def test_who_lost_the_role_gets_no_claim(here):
-    intent = asked(here)
+    intent = recorded_command(here)
     Staff.objects.filter(user=here.owner).update(role="auditor")
     assert claim(intent) is None
     assert Intent.objects.get().state == State.CANCELLED
 
 
 def test_a_door_without_a_licence_key_costs_no_call(here):
-    intent = asked(here)
+    intent = recorded_command(here)
     here.connection.licence_key = None
     here.connection.save()
     assert claim(intent) is None
@@ -177,7 +157,7 @@ def test_a_door_without_a_licence_key_costs_no_call(here):
 
 
 def test_an_answer_that_comes_after_the_claim_was_taken_away_changes_nothing(here):
-    intent = asked(here)
+    intent = recorded_command(here)
     claimed = claim(intent)
     Intent.objects.update(claim=uuid.uuid4())
     transitions.record_sent(intent, claimed.token, Transition(State.SUCCEEDED))
@@ -185,11 +165,11 @@ def test_an_answer_that_comes_after_the_claim_was_taken_away_changes_nothing(her
 
 
 def test_a_door_command_lives_for_fifteen_seconds(here):
-    assert asked(here).deadline - database_now() <= timedelta(seconds=15)
+    assert recorded_command(here).deadline - database_now() <= timedelta(seconds=15)
 
 
 def test_only_one_of_two_follows(here):
-    intent = asked(here)
+    intent = recorded_command(here)
     send(intent)
     Intent.objects.update(due_at=database_now() + timedelta(minutes=1))
     tracking.poll(intent)
@@ -197,7 +177,7 @@ def test_only_one_of_two_follows(here):
 
 
 def test_only_one_of_two_gets_the_claim(here):
-    intent = asked(here)
+    intent = recorded_command(here)
     other = Intent.objects.get(pk=intent.pk)
     assert claim(intent) is not None
     assert claim(other) is None
@@ -206,7 +186,7 @@ def test_only_one_of_two_gets_the_claim(here):
 def test_following_waits_when_the_hours_calls_are_used_up(make):
     place = make(overrides="[limits]\ngeneral = 5\n")
     with tenant_scope(place.tenant):
-        intent = asked(place)
+        intent = recorded_command(place)
         send(intent)
         assert intent.state == State.ACCEPTED
         request_result = place.tenant.environment.catalogue.find("request_result")
@@ -227,7 +207,7 @@ def test_each_door_command_has_a_connection_of_its_own(make, sandbox):
         place = make(base_url=proxy.url)
         with tenant_scope(place.tenant):
             for _ in range(2):
-                send(asked(place))
+                send(recorded_command(place))
         assert len(arrivals(place)) == 2
         assert [request.header("connection") for request in proxy.forwarded] == ["close", "close"]
 
@@ -235,8 +215,8 @@ def test_each_door_command_has_a_connection_of_its_own(make, sandbox):
 @pytest.mark.parametrize(("seconds", "state"), [(35, State.SENDING), (41, State.UNCERTAIN)])
 def test_a_claim_is_left_behind_when_its_answer_can_no_longer_come(here, seconds, state):
     """Check this because an answer may take thirty seconds: settling earlier calls an opened door uncertain."""
-    intent = asked(here, state=State.SENDING, claimed_at=database_now() - timedelta(seconds=seconds), due_at=None,
-                   deadline=None)  # fmt: skip
+    claimed_at = database_now() - timedelta(seconds=seconds)
+    intent = recorded_command(here, state=State.SENDING, claimed_at=claimed_at, due_at=None, deadline=None)
     tasks.process_due()
     intent.refresh_from_db()
     assert intent.state == state

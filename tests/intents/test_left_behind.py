@@ -10,7 +10,6 @@ from django.db import connection
 
 from accessapi.transport import READ_SECONDS
 from portal.base.timers.clock import ClockTime
-from portal.domain.budget.priorities import Priority
 from portal.domain.intents import tasks, tracking, transitions
 from portal.domain.intents.models import (
     LOST_CLAIM_SECONDS,
@@ -25,6 +24,7 @@ from portal.domain.intents.sending import claim, send, send_claimed
 from portal.domain.intents.transitions import Transition
 from tenants.postgresql import session_locks
 from tenants.roles import Permission
+from tests.support.doors import recorded_command
 from tests.support.places import fresh_nonce
 from tests.support.waiting import until
 
@@ -43,23 +43,6 @@ def elsewhere(db):
     with contextlib.closing(psycopg.connect(**params)) as session:
         session.autocommit = True
         yield session
-
-
-def unlocking(place):
-    intent, _ = record_intent(
-        Command(
-            permission=Permission.DOORS_OPERATE,
-            operation="operate_door",
-            target="pass_controller:mock_succeeded",
-            title="Unlock",
-            path={"device_id": "mock_succeeded"},
-            body={"tag": "lock_operation", "control": "unlock"},
-            priority=Priority.DOORS,
-        ),
-        by=place.asker,
-        nonce=fresh_nonce(),
-    )
-    return intent
 
 
 def creation(place):
@@ -124,7 +107,7 @@ def swept(intent):
 
 @pytest.mark.usefixtures("at_once")
 def test_a_claim_is_left_alone_while_its_session_is_there_and_settled_once_it_has_ended(here, elsewhere):
-    intent = claimed_by(elsewhere, unlocking(here))
+    intent = claimed_by(elsewhere, recorded_command(here))
     assert swept(intent) == State.SENDING
     elsewhere.close()
     until(lambda: swept(intent) == State.UNCERTAIN, saying="the door is called uncertain")
@@ -133,7 +116,7 @@ def test_a_claim_is_left_alone_while_its_session_is_there_and_settled_once_it_ha
 
 @pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize(
-    ("asked", "state"), [(unlocking, State.UNCERTAIN), (creation, State.UNCERTAIN), (renaming, State.QUEUED)]
+    ("asked", "state"), [(recorded_command, State.UNCERTAIN), (creation, State.UNCERTAIN), (renaming, State.QUEUED)]
 )
 def test_only_what_may_be_repeated_is_sent_again(here, asked, state):
     intent = left_behind(asked(here))
@@ -143,7 +126,7 @@ def test_only_what_may_be_repeated_is_sent_again(here, asked, state):
 
 
 @pytest.mark.parametrize(
-    ("asked", "state"), [(unlocking, State.UNCERTAIN), (creation, State.UNCERTAIN), (renaming, State.SENDING)]
+    ("asked", "state"), [(recorded_command, State.UNCERTAIN), (creation, State.UNCERTAIN), (renaming, State.SENDING)]
 )
 def test_what_is_sent_again_waits_for_longer(here, monkeypatch, asked, state):
     """Check that a living process with a lost session does not send an older change after a newer one."""
@@ -167,7 +150,7 @@ def test_nothing_leaves_any_more_when_its_claim_may_count_as_left_behind():
 def test_where_every_session_has_ended_since_a_missing_lock_says_nothing(here, monkeypatch):
     """Check this because senders can survive a restart of the database."""
     monkeypatch.setattr(tasks, "CLAIM_SECONDS", 10**7)
-    intent = left_behind(unlocking(here))
+    intent = left_behind(recorded_command(here))
     with connection.cursor() as cursor:
         cursor.execute("SELECT min(backend_start) FROM pg_stat_activity")
         Intent.objects.update(claimed_at=cursor.fetchone()[0] - timedelta(seconds=1))
@@ -190,19 +173,19 @@ def signs():
 
 def test_a_claim_has_a_sign_of_life_until_its_answer_is_recorded_and_none_is_left(here):
     before = signs()
-    claimed = claim(unlocking(here))
+    claimed = claim(recorded_command(here))
     assert signs() == before + 1
     transitions.record_sent(claimed.intent, claimed.token, send_claimed(claimed))
     session_locks.release(claimed.token)
-    for asked in (unlocking, creation, renaming):
+    for asked in (recorded_command, creation, renaming):
         send(asked(here))
     assert not Intent.objects.filter(state=State.SENDING).exists()
     assert signs() == before
 
 
 def test_the_sign_of_life_costs_a_click_no_statement_of_its_own(here, django_assert_num_queries):
-    send(unlocking(here))
-    intent = unlocking(here)
+    send(recorded_command(here))
+    intent = recorded_command(here)
     # The connection, three for the call that it costs, the claim and the claimed row; two for the transaction.
     with django_assert_num_queries(1 + 3 + 2 + 2):
         assert claim(intent) is not None
@@ -212,7 +195,7 @@ def test_the_sign_of_life_costs_a_click_no_statement_of_its_own(here, django_ass
 def test_who_was_killed_asking_is_replaced_and_nobody_else(here, elsewhere, state):
     """Check for both: following an accepted request, and reading the result of an uncertain one."""
     ask, operation = {State.ACCEPTED: (tracking.poll, 34), State.UNCERTAIN: (tracking.reconcile, 26)}[state]
-    intent, before = claimed_by(elsewhere, unlocking(here)), signs() - 1
+    intent, before = claimed_by(elsewhere, recorded_command(here)), signs() - 1
     later = ClockTime() + timedelta(minutes=10)
     Intent.objects.update(state=state, request_id="r1", due_at=later, woken_at=None)
     tasks.process_due()
@@ -242,7 +225,7 @@ def made_anew(elsewhere):
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(("lost", "states"), [(cut, {State.QUEUED, State.UNCERTAIN}), (made_anew, {State.QUEUED})])
 def test_who_lost_its_session_since_the_claim_writes_nothing(here, elsewhere, lost, states):
-    claimed = claim(unlocking(here))
+    claimed = claim(recorded_command(here))
     lost(elsewhere)
     transitions.record_sent(claimed.intent, claimed.token, send_claimed(claimed))
     assert Intent.objects.get().state in states
@@ -252,7 +235,7 @@ def test_who_lost_its_session_since_the_claim_writes_nothing(here, elsewhere, lo
 @pytest.mark.django_db(transaction=True)
 def test_a_session_that_still_works_keeps_the_sign_of_life_while_recording_waits(here, elsewhere):
     """Check this because a sweeper that finds no lock calls the answer lost."""
-    claimed, before = claim(unlocking(here)), signs()
+    claimed, before = claim(recorded_command(here)), signs()
     elsewhere.execute("SET portal.across = 'on'; SET idle_in_transaction_session_timeout = 100; BEGIN;"
                       " SELECT 1 FROM intents_intent FOR UPDATE")  # fmt: skip
     with connection.cursor() as cursor:

@@ -5,13 +5,17 @@ from typing import Any
 
 from portal.base.timers.clock import database_now
 from portal.devices import status_reading
+from portal.domain.budget.priorities import Priority
 from portal.domain.events import MirrorKind
+from portal.domain.intents.models import Intent
+from portal.domain.intents.recording import Command, record_intent
 from portal.domain.places import door_states
 from portal.domain.places.models import PassController
 from portal.domain.sync import tasks
 from portal.domain.sync.models import MirrorState
+from tenants.roles import Permission
 from tenants.scope import tenant_scope
-from tests.support.places import Place
+from tests.support.places import Place, fresh_nonce
 
 
 def real_doors(place: Place) -> list[str]:
@@ -20,6 +24,28 @@ def real_doors(place: Place) -> list[str]:
     with tenant_scope(place.tenant):
         PassController.objects.bulk_create(PassController(**each) for each in listed)
     return [each["device_id"] for each in listed]
+
+
+def door_command(door: str = "mock_succeeded", control: str = "unlock") -> Command:
+    """Return the command that a door's page submits."""
+    return Command(
+        permission=Permission.DOORS_OPERATE,
+        operation="operate_door",
+        target=f"pass_controller:{door}",
+        title=f"Unlock {door}",
+        path={"device_id": door},
+        body={"tag": "lock_operation", "control": control, "info": ""},
+        priority=Priority.DOORS,
+    )
+
+
+def recorded_command(place: Place, control: str = "unlock", **changes: Any) -> Intent:
+    """Record a command for a door with these changes, without notifying a worker."""
+    intent, _ = record_intent(door_command(control=control), by=place.asker, nonce=fresh_nonce())
+    if changes:
+        Intent.objects.filter(pk=intent.pk).update(**changes)
+        intent.refresh_from_db()
+    return intent
 
 
 def shows(

@@ -10,18 +10,16 @@ from django.apps import apps
 from django.db import connection
 from django.utils import timezone
 
-from portal.domain.budget.priorities import Priority
 from portal.domain.intents.models import Intent, State
-from portal.domain.intents.recording import Command, Requester, record_intent
+from portal.domain.intents.recording import Requester, record_intent
 from portal.domain.people.models import Group, Member
 from portal.domain.places.models import PassController
 from portal.domain.visits.models import Preset, Visit
 from tenants import roles
 from tenants.models import Connection, Staff, Tenant, TenantModel, User
-from tenants.roles import Permission
 from tenants.scope import across_tenants, tenant_scope
 from tests.support.databases import as_owner
-from tests.support.doors import real_doors
+from tests.support.doors import door_command, real_doors
 from tests.support.places import PASSWORD, Place, fresh_nonce
 
 _starts = itertools.count(1)
@@ -61,19 +59,7 @@ def person(place: Place, role: str) -> User:
 def unlocking(place: Place, door: str, by: User | None = None) -> Intent:
     """Record a request as the door's page does, without notifying a worker."""
     with tenant_scope(place.tenant):
-        return record_intent(
-            Command(
-                permission=Permission.DOORS_OPERATE,
-                operation="operate_door",
-                target=f"pass_controller:{door}",
-                title=f"Unlock {door}",
-                path={"device_id": door},
-                body={"tag": "lock_operation", "control": "unlock", "info": ""},
-                priority=Priority.DOORS,
-            ),
-            by=Requester(place.tenant, by or place.owner),
-            nonce=fresh_nonce(),
-        )[0]
+        return record_intent(door_command(door), by=Requester(place.tenant, by or place.owner), nonce=fresh_nonce())[0]
 
 
 def furnish(place: Place) -> Victim:

@@ -14,17 +14,16 @@ from django.contrib.auth.hashers import make_password
 from django.db import transaction
 from django.utils import timezone
 
-from portal.domain.budget.priorities import Priority
 from portal.domain.intents import actions
 from portal.domain.intents.models import Intent, State
 from portal.domain.intents.nonces import Nonce
-from portal.domain.intents.recording import Command, Requester
+from portal.domain.intents.recording import Requester, record_intent
 from portal.domain.places.models import PassController
 from tenants import roles
 from tenants.models import Connection, ServiceEnvironment, Staff, Tenant, User
-from tenants.roles import Permission
 from tenants.scope import across_tenants, tenant_scope
 from tests.support.browser import Browser
+from tests.support.doors import door_command
 from tests.support.proxy import HttpProxy
 from tests.support.sandbox import SandboxTenant
 from tests.support.waiting import PATIENCE, until
@@ -107,20 +106,10 @@ class Customer:
         Without `rung` no worker is notified; only the sweep finds it.
         """
         door = door or self.doors[0]
-        command = Command(
-            permission=Permission.DOORS_OPERATE,
-            operation="operate_door",
-            target=f"pass_controller:{door}",
-            title=f"Unlock {door}",
-            path={"device_id": door},
-            body={"tag": "lock_operation", "control": control, "info": ""},
-            priority=Priority.DOORS,
-        )
+        command = door_command(door, control)
         click = {"by": by or self.asker(), "nonce": Nonce(nonce or secrets.token_urlsafe(12), clicked_at)}
         with self.scope():
             if not rung:
-                from portal.domain.intents.recording import record_intent
-
                 return record_intent(command, **click)[0]
             return actions.submit(command, inline=inline, **click)
 
