@@ -23,7 +23,7 @@ from portal.domain.sync.models import MirrorState
 from portal.imports import actions
 from stack.paths import PYTHON, ROOT
 from tenants.scope import tenant_scope
-from tests.support.house import until
+from tests.support.waiting import until
 
 HEADINGS = ("member code", "name", "group", "card")
 SUBMIT, RESULT = 13, 34

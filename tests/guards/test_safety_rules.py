@@ -1,7 +1,7 @@
 """Every form that could loosen a safety rule follows one (`portal.domain.safety`), or is listed here with a reason."""
 
 from portal.domain.safety.rules import RULES
-from tenants.access import SAFE_METHODS
+from tenants.reauthentication import SAFE_METHODS
 from tenants.roles import OWNER_ONLY_PERMISSIONS, SAFETY_PERMISSIONS
 from tests.support.crawl import addresses_of_tenants
 from tests.support.safety import SETTINGS

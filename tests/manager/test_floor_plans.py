@@ -9,6 +9,7 @@ from django.urls import reverse
 from fpdf import FPDF
 from PIL import Image
 
+from accessapi.doors import DoorEvent
 from portal.domain.places import door_states
 from portal.domain.places.models import KeyBox, PassController
 from portal.plans.models import FloorPlan, Placement
@@ -224,7 +225,7 @@ class TestWatching:
         seen = before.split('id="plan-now"')[1].split('data-version="')[1].split('"')[0]
         assert guard.get(page, headers={"x-version": seen}).status_code == 204
         with tenant_scope(house.tenant):
-            door_states.apply_event(house.tenant, "D2", door_states.DoorEvent.FORCED_OPEN)
+            door_states.apply_event(house.tenant, "D2", DoorEvent.FORCED_OPEN)
         html = guard.get(page, headers={"x-version": seen}).content.decode()
         assert "1 of 2 doors need" in html
         assert "mark-alarm" in html

@@ -22,9 +22,9 @@ from portal.domain.history.models import History
 from portal.evidence import actions, exporting, fetching
 from portal.evidence.models import Export, Incident, Item, LegalHold
 from portal.today import erasing
-from tenants.access import SAFE_METHODS
 from tenants.key_rotation import columns, rotate_column
 from tenants.models import AuditEntry
+from tenants.reauthentication import SAFE_METHODS
 from tenants.scope import tenant_scope
 from tests.support.evidence import exported, filmed, held, url
 from tests.support.members import said

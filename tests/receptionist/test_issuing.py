@@ -14,7 +14,8 @@ from portal.domain.people.text_folding import fold
 from portal.domain.places.models import Area, KeyBox
 from portal.domain.visits.models import Stage, Visit
 from portal.guests import issuing, request_outcomes
-from portal.guests.issuing import CodeClash, Host
+from portal.guests.issuing import CodeClash
+from portal.guests.places import Host
 from tenants.models import AuditEntry
 from tests.support.desk import NAME, GuestDesk, order, said
 from tests.support.places import fresh_nonce

@@ -16,7 +16,8 @@ import pytest
 import redis
 
 from stack.paths import ROOT
-from stack.postgres import Account, delete_home, unprivileged_account
+from stack.postgres import delete_home, unprivileged_account
+from stack.processes import Account
 from tests.stack.processes import below, gone
 from tests.support.effort import one_in
 

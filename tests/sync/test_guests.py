@@ -15,8 +15,8 @@ from portal.domain.budget.priorities import Priority
 from portal.domain.events import MirrorKind
 from portal.domain.people import queries
 from portal.domain.people.models import Guest
-from portal.domain.sync import failure_reasons, freshness, local_writes, long_lists, single_reads, swapping
-from portal.domain.sync.models import MirrorState
+from portal.domain.sync import failure_reasons, freshness, local_writes, long_lists, single_reads
+from portal.domain.sync.models import MirrorState, SyncRun
 from tenants.scope import tenant_scope
 from tests.support.customers import Customer, MakeCustomer
 from tests.support.odd_service import Service, serving
@@ -111,7 +111,7 @@ def test_a_thousand_guests_take_two_pages_and_an_unchanged_list_writes_nothing(
         with django_assert_max_num_queries(100):
             here.work()
     with tenant_scope(here.tenant):
-        run = swapping.SyncRun.objects.filter(kind=MirrorKind.GUESTS).latest("pk")
+        run = SyncRun.objects.filter(kind=MirrorKind.GUESTS).latest("pk")
     assert (run.changed, run.removed, guest(here, "v7").email) == (1, 0, "v7@example.test")
 
 
