@@ -22,7 +22,7 @@ from portal.domain.jobs import suspensions
 from portal.domain.jobs.forms import StartForm
 from portal.domain.people.member_fields import CODE, END, GROUP, NAME
 from portal.domain.people.models import UNREADABLE, Group, Member
-from portal.domain.people.queries import groups
+from portal.domain.people.queries import group_names
 from portal.domain.rights import replacing
 from portal.domain.rights.forms import RightsSourceForm
 
@@ -119,8 +119,7 @@ class MoveForm(ChangeForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        known = groups().values_list("membergroup_id", "membergroup_name")
-        set_choices(self, group=[("", _t("Choose a group")), *known])
+        set_choices(self, group=[("", _t("Choose a group")), *group_names()])
 
     @property
     def options(self) -> dict[str, Any]:

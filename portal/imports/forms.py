@@ -1,6 +1,6 @@
 """Forms to upload a file, to choose the fields of its columns, and to choose the rights of new members."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from portal.base.ui.inputs import set_choices
 from portal.domain.jobs.models import Job
 from portal.domain.people.fields import mask_secret
 from portal.domain.people.member_fields import CODE, MEMBER, MEMBER_ID, NAME
+from portal.domain.people.queries import group_names
 from portal.domain.rights.forms import NewMemberRightsForm
 from portal.imports.columns import CELLS_BY_NAME
 
@@ -53,11 +54,11 @@ class ColumnsForm(forms.Form):
 
     default_group = forms.ChoiceField(label=gettext_lazy("Default group for new members"), required=False)
 
-    def __init__(self, job: Job, groups: Iterable[tuple[str, str]], *args: Any, **kwargs: Any) -> None:
+    def __init__(self, job: Job, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.headings: Sequence[str] = job.sheet.file.headings
         self.sample: list[list[str]] = job.sheet.file.sample
-        set_choices(self, default_group=[("", _("None: refuse these rows")), *groups])
+        set_choices(self, default_group=[("", _("None: refuse these rows")), *group_names()])
         self.initial.setdefault("default_group", job.sheet.default_group)
         choices = [("", _("– don't import –")), *((cell.name, cell.label) for cell in MEMBER.sheet_columns)]
         at = {place: field for field, place in job.sheet.columns.items()}

@@ -17,7 +17,6 @@ from portal.domain.jobs.models import Action, Job, JobState
 from portal.domain.jobs.pages import JobPage, progress_of_check, render_started_job, render_table, tabs_of
 from portal.domain.jobs.views import JobPages, job_finder
 from portal.domain.people.member_fields import CODE, MEMBER, MEMBER_ID
-from portal.domain.people.queries import groups as groups_by_name
 from portal.domain.rights.forms import NewMemberRightsForm
 from portal.domain.sync.models import MirrorState
 from portal.imports import actions, lists
@@ -32,7 +31,7 @@ def show_job(request: TenantRequest, job: Job) -> HttpResponse:
     """Show the page for the import's state."""
     view, state = JobPage(request, job), JobState(job.state)
     if state == JobState.DRAFT:
-        return render_columns(request, job, ColumnsForm(job, group_choices()), rights_form(request, job))
+        return render_columns(request, job, ColumnsForm(job), rights_form(request, job))
     if state == JobState.MAPPED:
         view.context["progress"] = progress_of_check(job)
         return render(request, "imports/checking.html", view.context)
@@ -59,10 +58,6 @@ def render_columns(
     context = {"job": job, "url": kinds.page_address(job), "chip": job_chip(job), "form": form, "rights_form": rights}
     context["clear_word"] = lists.clear_words_text()
     return render(request, "imports/columns.html", context, status=status)
-
-
-def group_choices() -> list[tuple[str, str]]:
-    return list(groups_by_name().values_list("membergroup_id", "membergroup_name"))
 
 
 def _render_checked(view: JobPage, job: Job) -> HttpResponse:
@@ -118,7 +113,7 @@ def columns(request: TenantRequest, job_id: int) -> HttpResponse:
     if job.state not in (JobState.DRAFT, JobState.MAPPED, JobState.CHECKED):
         return redirect(kinds.page_address(job))
     posted = request.POST if request.method == "POST" else None
-    form, rights = ColumnsForm(job, group_choices(), posted), rights_form(request, job, posted)
+    form, rights = ColumnsForm(job, posted), rights_form(request, job, posted)
     if not all([form.is_valid(), rights is None or rights.is_valid()]):
         return render_columns(request, job, form, rights, 422 if form.is_bound else 200)
     choices = {"default_group": form.cleaned_data["default_group"], "rights": rights_to_save(rights) if rights else {}}

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.urls import reverse
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
@@ -23,13 +23,12 @@ from portal.domain.intents import refusals
 from portal.domain.intents.form_handling import AfterSubmit, address_of_target
 from portal.domain.intents.models import Intent, target_of
 from portal.domain.intents.refusals import Explanation
-from portal.domain.jobs import bulk_executor, queries, suspensions
+from portal.domain.jobs import bulk_executor, suspensions
 from portal.domain.jobs import queries as job_queries
 from portal.domain.jobs.words import changes_of
 from portal.domain.people import queries as mirror
-from portal.domain.people import queries as people_queries
 from portal.domain.people.member_fields import CARD, CODE, GROUP, MEMBER, QR, RIGHTS_NAMES
-from portal.domain.people.models import Group, Member
+from portal.domain.people.models import Member
 from portal.domain.people.row_building import MemberRowBuilder
 from portal.domain.people.text_folding import fold, sort_key
 from portal.members import faces, status, temporary_keys
@@ -60,16 +59,11 @@ _ACTS = [
 ]  # fmt: skip
 
 
-def group_names() -> QuerySet[Group, tuple[str, str]]:
-    """Return the tenant's groups by name, as choices of a form or filter."""
-    return mirror.groups().values_list("membergroup_id", "membergroup_name")
-
-
-_groups = CompiledQuery[tuple[str, str]](group_names)
+_groups = CompiledQuery[tuple[str, str]](mirror.group_names)
 
 
 def group_choices() -> Choices:
-    """Return the same choices as a list, loaded now."""
+    """Return the tenant's groups by name, as choices of a form or filter."""
     return _groups.rows()
 
 
@@ -98,7 +92,7 @@ def staff_changes(access: Access, member: Member, intents: list[Intent]) -> list
     }
     if named - groups.keys():
         groups |= dict(group_choices())
-    pages = queries.job_pages_of(access, [entry.intent_id for entry, _fields in entries])
+    pages = job_queries.job_pages_of(access, [entry.intent_id for entry, _fields in entries])
     single_changes = [
         RecordedChange(
             entry,
@@ -113,7 +107,8 @@ def staff_changes(access: Access, member: Member, intents: list[Intent]) -> list
 
 def _bulk_changes(access: Access, member: Member) -> list[RecordedChange]:
     """Return what bulk changes and imports did to this member. Each links to its page, if the person has access."""
-    rows = {str(row.part.intent_id): row for row in queries.rows_applied_to(member.member_id, _MAX_ENTRIES) if row.part}
+    applied = job_queries.rows_applied_to(member.member_id, _MAX_ENTRIES)
+    rows = {str(row.part.intent_id): row for row in applied if row.part}
     if not rows:
         return []
     groups = dict(group_choices())
@@ -122,7 +117,7 @@ def _bulk_changes(access: Access, member: Member) -> list[RecordedChange]:
     for entry in entries.select_related("support_session"):
         row = rows[entry.intent_id]
         row.group_names = groups
-        found.append(RecordedChange(entry, changes_of(row), queries.page_for(access, row.job)))
+        found.append(RecordedChange(entry, changes_of(row), job_queries.page_for(access, row.job)))
     return found
 
 
@@ -135,7 +130,7 @@ def trail_condition(text: str) -> Q:
     condition = Q(member_id=named) | Q(code_key=key) | Q(name_key=key)
     ids = list(Member.objects.filter(condition).values_list("member_id", flat=True)[:_MAX_ENTRIES]) or [named]
     targets = [target_of("member", each) for each in ids]
-    return Q(target__in=targets) | queries.audit_filter_for_members(ids)
+    return Q(target__in=targets) | job_queries.audit_filter_for_members(ids)
 
 
 def _describe_change(field: tuple[str, str, str], groups: dict[str, str]) -> tuple[str, str, str]:
@@ -155,7 +150,7 @@ def holder_of_card(card: str) -> Member | None:
 
 def find_hits(request: TenantRequest, text: str) -> Iterator[Hit]:
     """Yield the first members by name that match `text`, for the palette."""
-    for member in people_queries.search_for_reader(request.access, text)[: command_palette.MAX_HITS]:
+    for member in mirror.search_for_reader(request.access, text)[: command_palette.MAX_HITS]:
         address = reverse("members:page", args=[request.tenant.slug, member.member_id])
         hint = " · ".join(filter(None, (member.member_code, member.membergroup_name)))
         yield Hit(member.member_name or member.member_id, address, "user", hint)

@@ -28,6 +28,7 @@ from portal.domain.intents import handlers, refusals
 from portal.domain.intents.handlers import Finding, OutcomeText
 from portal.domain.intents.models import Intent, Reason, State, target_of
 from portal.domain.people.member_fields import MEMBER, RIGHTS_NAMES
+from portal.domain.people.queries import group_names
 from portal.domain.rights.member_rights import is_as_sent
 from portal.domain.sync import freshness, local_writes, schedule, single_reads
 from portal.members import faces, queries, temporary_keys
@@ -238,7 +239,7 @@ nav.register(
         "members", gettext_lazy("Members"), "users", "members:index", Permission.MEMBERS_VIEW, is_in_phone_bar=True
     )
 )
-batching.register_query("groups", queries.group_names, on_every_page=False)
+batching.register_query("groups", group_names, on_every_page=False)
 trail.register_search(queries.trail_condition)
 unread = partial(freshness.describe_unread, kind=MirrorKind.MEMBERS)
 command_palette.register("members", gettext_lazy("Members"), queries.find_hits, Permission.MEMBERS_VIEW, unread)

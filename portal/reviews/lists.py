@@ -372,8 +372,7 @@ def late_chip(row: Item) -> SafeString:
 
 
 def _groups(_request: Any) -> list[tuple[str, str]]:
-    known = mirror.groups().values_list("membergroup_id", "membergroup_name")
-    return [*known, ("-", _t("No group"))]
+    return [*mirror.group_names(), ("-", _t("No group"))]
 
 
 def _by_group(rows: QuerySet[Item], values: list[str]) -> QuerySet[Item]:

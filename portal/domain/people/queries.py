@@ -120,6 +120,11 @@ def groups() -> QuerySet[Group]:
     return Group.objects.order_by("name_key", "pk")
 
 
+def group_names() -> QuerySet[Group, tuple[str, str]]:
+    """Return the tenant's groups by name, as choices of a form or filter."""
+    return groups().values_list("membergroup_id", "membergroup_name")
+
+
 def guests() -> QuerySet[Guest]:
     """Return the entered tenant's guests that the service still has, without their secrets."""
     return Guest.objects.filter(gone_at__isnull=True).defer("email", "qrcode_data", "detail", "extra")
