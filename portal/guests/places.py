@@ -8,7 +8,6 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from portal.domain.people import queries
 from portal.domain.people import queries as mirror
 from portal.domain.people.models import Member
 from portal.domain.people.text_folding import fold, search_terms
@@ -136,7 +135,7 @@ def host_choices(text: str) -> list[str]:
     words = search_terms(text)
     if not words:
         return []
-    found = queries.search_members(mirror.members(), text).order_by("name_key", "pk")[: _MOST_HOSTS * 4]
+    found = mirror.search_members(mirror.members(), text).order_by("name_key", "pk")[: _MOST_HOSTS * 4]
     members = [member for member in found if all(word in member.name_key for word in words)][:_MOST_HOSTS]
     names = [member.name_key for member in members]
     return list(dict.fromkeys(_label(member, names.count(member.name_key) > 1) for member in members))

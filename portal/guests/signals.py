@@ -33,7 +33,6 @@ from portal.domain.visits.visit_status import visit_url
 from portal.guests import deactivation, request_outcomes
 from tenants.access import TenantRequest
 from tenants.audit_log import queries
-from tenants.audit_log import queries as audit_log
 from tenants.connections.oauth_grant import connected
 from tenants.models import AuditEntry
 from tenants.roles import Permission
@@ -195,7 +194,7 @@ command_palette.register(
 )
 frame.register_banners(code_banners, rows=lambda: deactivation.unconfirmed_visits().only("pk"))
 queries.register_finder(guest_names_of)
-audit_log.register_search(entries_about)
+queries.register_search(entries_about)
 
 handlers.register("create_guest", on_finished=request_outcomes.on_created, reconcile=request_outcomes.find_created)
 handlers.register("update_guest", on_finished=request_outcomes.on_updated, reconcile=request_outcomes.check_updated)

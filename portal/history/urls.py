@@ -2,17 +2,16 @@ from django.urls import path
 
 from portal.domain.jobs.views import job_urls
 from portal.history import views
-from portal.history import views as export_views
 
 app_name = "history"
 _EXPORT = "exports/<int:job_id>/"
 urlpatterns = [
     path("", views.index, name="index"),
     path("happened/", views.happened, name="happened"),
-    path("exports/", export_views.export_list, name="exports"),
-    path("exports/new/", export_views.new_export, name="export"),
-    path(f"{_EXPORT}file/", export_views.export_file, name="export_file"),
-    *job_urls(export_views.EXPORTS, "stop", "continue", path_prefix=_EXPORT, name_prefix="export_"),
+    path("exports/", views.export_list, name="exports"),
+    path("exports/new/", views.new_export, name="export"),
+    path(f"{_EXPORT}file/", views.export_file, name="export_file"),
+    *job_urls(views.EXPORTS, "stop", "continue", path_prefix=_EXPORT, name_prefix="export_"),
     path("searches/", views.search_list, name="searches"),
     path("searches/save/", views.save_search, name="search_save"),
     path("searches/<int:search_id>/", views.search, name="search"),

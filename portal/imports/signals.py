@@ -1,6 +1,5 @@
 """Register the app's parts that other apps run or show."""
 
-from django.utils.translation import gettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from portal.base.ui import nav
@@ -17,19 +16,19 @@ kinds.register(actions.IMPORT)
 register_subject("imports", _("Imports"), "import")
 register_sentences(
     {
-        "job.import": gettext_lazy("Import %(file)s"),
-        "import.uploaded": gettext_lazy("File uploaded: %(job)s"),
-        "import.checked": gettext_lazy("Columns chosen: %(job)s"),
-        "import.prepared": gettext_lazy("Prepared: %(job)s"),
-        "import.retried": gettext_lazy("Prepared again: %(job)s"),
-        "import.scheduled": gettext_lazy("Scheduled: %(job)s"),
-        "import.started": gettext_lazy("Started: %(job)s"),
-        "import.begun": gettext_lazy("Started as scheduled: %(job)s"),
-        "import.stopped": gettext_lazy("Stopped: %(job)s"),
-        "import.continued": gettext_lazy("Continued: %(job)s"),
-        "import.decided": gettext_lazy("Uncertain results decided: %(job)s"),
-        "import.discarded": gettext_lazy("Discarded: %(job)s"),
-        "import.downloaded": gettext_lazy("Rows downloaded: %(job)s"),
+        "job.import": _("Import %(file)s"),
+        "import.uploaded": _("File uploaded: %(job)s"),
+        "import.checked": _("Columns chosen: %(job)s"),
+        "import.prepared": _("Prepared: %(job)s"),
+        "import.retried": _("Prepared again: %(job)s"),
+        "import.scheduled": _("Scheduled: %(job)s"),
+        "import.started": _("Started: %(job)s"),
+        "import.begun": _("Started as scheduled: %(job)s"),
+        "import.stopped": _("Stopped: %(job)s"),
+        "import.continued": _("Continued: %(job)s"),
+        "import.decided": _("Uncertain results decided: %(job)s"),
+        "import.discarded": _("Discarded: %(job)s"),
+        "import.downloaded": _("Rows downloaded: %(job)s"),
     }
 )
-register_targets({"import": gettext_lazy("Import")})
+register_targets({"import": _("Import")})

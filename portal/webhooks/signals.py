@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
-from django.utils.translation import gettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from portal.base.timers import rounds
@@ -35,17 +34,17 @@ from tenants.sentences import register_sentences, register_subject
 register_subject("webhooks", _("Webhook"), "webhook update_webhook")
 register_sentences(
     {
-        "webhook.on": gettext_lazy("Switch on the webhook"),
-        "webhook.off": gettext_lazy("Switch off the webhook"),
-        "webhook.categories": gettext_lazy("Change the webhook categories"),
-        "webhook.secret": gettext_lazy("Renew the webhook secret"),
-        "webhook.address": gettext_lazy("Renew the webhook address"),
-        "alert_kind.silence": gettext_lazy("Webhook silent"),
-        "webhook.leave": gettext_lazy("Webhook switched off in the portal alone"),
-        "webhook.test": gettext_lazy("Test of the webhook started"),
-        "webhook.reveal": gettext_lazy("Webhook address shown"),
-        "connection.webhook_secret_stored": gettext_lazy("Webhook secret stored"),
-        "connection.webhook_secret_removed": gettext_lazy("Webhook secret removed"),
+        "webhook.on": _("Switch on the webhook"),
+        "webhook.off": _("Switch off the webhook"),
+        "webhook.categories": _("Change the webhook categories"),
+        "webhook.secret": _("Renew the webhook secret"),
+        "webhook.address": _("Renew the webhook address"),
+        "alert_kind.silence": _("Webhook silent"),
+        "webhook.leave": _("Webhook switched off in the portal alone"),
+        "webhook.test": _("Test of the webhook started"),
+        "webhook.reveal": _("Webhook address shown"),
+        "connection.webhook_secret_stored": _("Webhook secret stored"),
+        "connection.webhook_secret_removed": _("Webhook secret removed"),
     }
 )
 

@@ -9,8 +9,8 @@ from django.contrib import messages
 from django.db.models import Q
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils.translation import gettext, gettext_lazy
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from tenants import roles
 from tenants.access import SignedInRequest, TenantRequest, first_page_of, platform_view, tenant_view
@@ -49,7 +49,7 @@ def list_tenants(user: User, text: str = "") -> list[TenantRow]:
 
 def _limits() -> list[tuple[int, str]]:
     # Translated for each form: a lazy text would fix its value in the language of that moment.
-    return [(n, gettext("%d minutes") % n) for n in SESSION_MINUTES]
+    return [(n, _("%d minutes") % n) for n in SESSION_MINUTES]
 
 
 class EnterForm(forms.Form):

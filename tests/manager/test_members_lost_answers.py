@@ -6,7 +6,6 @@ import pytest
 
 from accessapi.resources import write_moment
 from portal.domain.intents import handlers, transitions
-from portal.domain.intents import handlers as proof
 from portal.domain.intents.models import Intent, Reason, State
 from portal.domain.intents.recording import Command, record_intent
 from portal.domain.intents.transitions import Transition
@@ -63,7 +62,7 @@ def look(intent):
 
 def a_minute_later(intent, finding):
     """Return the same intent after the first reading is old enough."""
-    first = finding.retry_at - proof.MIN_ABSENCE_INTERVAL * 2 - timedelta(seconds=5)
+    first = finding.retry_at - handlers.MIN_ABSENCE_INTERVAL * 2 - timedelta(seconds=5)
     evidence = {**finding.evidence, "first seen missing": write_moment(first)}
     Intent.objects.filter(pk=intent.pk).update(result={"evidence": evidence})
     intent.refresh_from_db()

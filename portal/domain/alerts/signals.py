@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db.models import BooleanField, ExpressionWrapper, F, OuterRef, Q, QuerySet, Subquery, Sum, TextField, Value
 from django.db.models.functions import Coalesce, Concat
-from django.utils.translation import gettext, gettext_lazy, ngettext
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from accessapi.operations import CallClass
@@ -165,7 +165,7 @@ def _tenants_with_low_budget(values: Mapping[int, RuleValues]) -> Iterator[int]:
 SERVICE_ALERTS = (
     AlertKind(
         name="connection",
-        message=gettext_lazy("The connection to the service was lost."),
+        message=_("The connection to the service was lost."),
         severity=Severity.ALARM,
         find_current=_find_lost_connection,
         tenants_to_check=tenants_having(
@@ -174,11 +174,9 @@ SERVICE_ALERTS = (
     ),
     AlertKind(
         name="budget",
-        message=gettext_lazy("%(left)s of %(limit)s API calls were left in the hour."),
+        message=_("%(left)s of %(limit)s API calls were left in the hour."),
         severity=Severity.NOTE,
-        settings=(
-            RuleSetting("percent", gettext_lazy("Less than (percent)"), 10, 1, 90, is_stricter_when_larger=True),
-        ),
+        settings=(RuleSetting("percent", _("Less than (percent)"), 10, 1, 90, is_stricter_when_larger=True),),
         find_current=_find_low_budget,
         tenants_to_check=_tenants_with_low_budget,
     ),

@@ -28,7 +28,6 @@ from portal.base.ui.url_lookup import url_in_tenant
 from portal.base.ui.value_words import service_word
 from portal.domain.events import MirrorKind
 from portal.domain.history import filters, gaps, search, visibility
-from portal.domain.history import search as history_search
 from portal.domain.history.coverage import Coverage
 from portal.domain.history.filters import FILTERS, coverage_of, devices_of, parse_bound, status_word, time_span
 from portal.domain.history.gaps import GapNotice
@@ -124,7 +123,7 @@ class ActivityLogTable(Table):
         super().__init__(request, rows, total=self._total if request.access.can(Permission.LOGS_VIEW) else None, **more)
         if self.is_first_page and not self.address.get("sort"):
             self.version = live_updates.version_of(
-                history_search.newest_record_key(),
+                search.newest_record_key(),
                 visibility.visible_since(request.access),
                 coverage_of(request).version,
             )
@@ -138,13 +137,11 @@ class ActivityLogTable(Table):
         return False
 
     def search(self, queryset: QuerySet[HistorySearch], text: str) -> QuerySet[HistorySearch]:
-        return history_search.filter_records(
-            queryset, history_search.RecordFilter(words=history_search.search_words(text))
-        )
+        return search.filter_records(queryset, search.RecordFilter(words=search.search_words(text)))
 
     def complete_page(self, page: ListPage) -> ListPage:
         """Load the page's records, with row-level security, and their links."""
-        records = history_search.load_records(page.rows)
+        records = search.load_records(page.rows)
         links = Links(self.request, records)
         self.complete_columns(
             person={"cell": _cell(lambda row: link_html(row.member_name or row.member_id, links.person(row)))},
