@@ -33,9 +33,9 @@ from portal.domain.history import search
 from portal.domain.history.models import History
 from portal.domain.history.search import RecordFilter
 from portal.domain.intents import handlers
-from portal.domain.intents.handlers import Finding, OutcomeText
+from portal.domain.intents.handlers import Finding
 from portal.domain.intents.models import Intent, Reason, State
-from portal.domain.intents.words import uncertain_text
+from portal.domain.intents.words import describe_command
 from portal.domain.places import door_states
 from portal.domain.places.door_states import LOUD_STATES
 from portal.domain.places.models import DoorState, PassController
@@ -212,22 +212,6 @@ def on_command_finished(intent: Intent) -> None:
         URGENT_DOORS.wake(intent.tenant_id)
 
 
-def describe_outcome(intent: Intent) -> OutcomeText:
-    """Return the result's text.
-
-    A request that was accepted and then reported as failed may still have moved the door.
-    """
-    if intent.state == State.UNCERTAIN and not intent.is_lock:
-        return OutcomeText(uncertain_text(intent, _("The door may have opened. The command will not be sent again.")))
-    if intent.reason != Reason.REQUEST_FAILED:
-        return OutcomeText()
-    if _control(intent) == DoorCommand.LOCK:
-        text = _("The service accepted it, then reported a failure. The door may not be locked.")
-    else:
-        text = _("The service accepted it, then reported a failure. The door may have opened.")
-    return OutcomeText(text, [_("Check the door or its status before you try again.")])
-
-
 def _control(intent: Intent) -> str:
     return str((intent.body or {}).get("control", ""))
 
@@ -309,7 +293,13 @@ handlers.register(
     "operate_door",
     on_finished=on_command_finished,
     reconcile=find_outcome,
-    describe=describe_outcome,
+    describe=partial(
+        describe_command,
+        uncertain=gettext_lazy("The door may have opened. The command will not be sent again."),
+        failed=gettext_lazy("The service accepted it, then reported a failure. The door may have opened."),
+        failed_lock=gettext_lazy("The service accepted it, then reported a failure. The door may not be locked."),
+        advice=gettext_lazy("Check the door or its status before you try again."),
+    ),
 )
 command_palette.register(
     "doors",

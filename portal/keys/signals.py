@@ -6,7 +6,6 @@ from functools import partial
 
 from django.db.models import QuerySet
 from django.urls import reverse
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accessapi.keys import KeyEvent
@@ -24,9 +23,9 @@ from portal.domain.budget.priorities import Priority
 from portal.domain.events import MirrorKind
 from portal.domain.history.models import History
 from portal.domain.intents import handlers
-from portal.domain.intents.handlers import Finding, OutcomeText
+from portal.domain.intents.handlers import Finding
 from portal.domain.intents.models import Intent, Reason, State
-from portal.domain.intents.words import uncertain_text
+from portal.domain.intents.words import describe_command
 from portal.domain.places.models import Key, KeyBox, KeyState
 from portal.domain.sync import freshness, single_reads
 from portal.keys import status_reading
@@ -114,21 +113,6 @@ def on_command_finished(intent: Intent) -> None:
             enqueue_after_commit(READ_STALE, intent.tenant_id)
 
 
-def describe_outcome(intent: Intent) -> OutcomeText:
-    """Return the outcome text. A command that the service reported as failed may still have moved the lock."""
-    if intent.state == State.UNCERTAIN and not intent.is_lock:
-        return OutcomeText(
-            uncertain_text(intent, _("The key may have been released. The command will not be sent again."))
-        )
-    if intent.reason != Reason.REQUEST_FAILED:
-        return OutcomeText()
-    if intent.is_lock:
-        text = _("The service accepted it, then reported a failure. The key may not be locked.")
-    else:
-        text = _("The service accepted it, then reported a failure. The key may have been released.")
-    return OutcomeText(text, [_("Check the key box or its status before you try again.")])
-
-
 def find_boxes(request: TenantRequest, text: str) -> Iterator[Hit]:
     """Yield the first key boxes by name that contain `text`."""
     found = KeyBox.objects.filter(key_device_name__icontains=text).order_by("name_order", "pk")
@@ -143,7 +127,13 @@ handlers.register(
     "operate_keys",
     on_finished=on_command_finished,
     reconcile=find_outcome,
-    describe=describe_outcome,
+    describe=partial(
+        describe_command,
+        uncertain=gettext_lazy("The key may have been released. The command will not be sent again."),
+        failed=gettext_lazy("The service accepted it, then reported a failure. The key may have been released."),
+        failed_lock=gettext_lazy("The service accepted it, then reported a failure. The key may not be locked."),
+        advice=gettext_lazy("Check the key box or its status before you try again."),
+    ),
 )
 command_palette.register(
     "key_boxes",

@@ -74,6 +74,15 @@ def uncertain_text(intent: Intent, may: str = "") -> str:
     )
 
 
+def describe_command(intent: Intent, *, uncertain: Text, failed: Text, failed_lock: Text, advice: Text) -> OutcomeText:
+    """Return a command's own text. If the service accepts it and then reports a failure, the lock may have moved."""
+    if intent.state == State.UNCERTAIN and not intent.is_lock:
+        return OutcomeText(uncertain_text(intent, str(uncertain)))
+    if intent.reason != Reason.REQUEST_FAILED:
+        return OutcomeText()
+    return OutcomeText(str(failed_lock if intent.is_lock else failed), [str(advice)])
+
+
 def _member_counts_text(intent: Intent) -> str:
     done, failed = intent.result.get("completed_member_count"), intent.result.get("failed_count", 0)
     if not isinstance(done, int):
