@@ -55,28 +55,23 @@ def change_guest(
     """
     with transaction.atomic():
         row = Visit.objects.select_for_update(of=("self",)).select_related("cut_intent").get(pk=visit.pk)
-        will_reactivate = _would_reactivate(row, body)
-        if will_reactivate and not reactivate:
+        if (will_reactivate := _would_reactivate(row, body)) and not reactivate:
             raise WouldReactivate
-        intent, is_new = record_intent(
-            Command(
-                permission=Permission.GUESTS_DESK,
-                operation="update_guest",
-                target=target_of("guest", row.guest_id),
-                title=coded_sentence(title, guest=row),
-                path={"guest_id": str(row.guest_id)},
-                body=dict(body),
-                before=GUEST.audit_values(before or {}, OLD_MASK),
-                after=GUEST.audit_values(body),
-            ),
-            by=by,
-            nonce=nonce,
+        command = Command(
+            permission=Permission.GUESTS_DESK,
+            operation="update_guest",
+            target=target_of("guest", row.guest_id),
+            title=coded_sentence(title, guest=row),
+            path={"guest_id": str(row.guest_id)},
+            body=dict(body),
+            before=GUEST.audit_values(before or {}, OLD_MASK),
+            after=GUEST.audit_values(body),
         )
+        intent, is_new = record_intent(command, by=by, nonce=nonce)
         if will_reactivate and is_new:
             Visit.objects.filter(pk=row.pk).update(revive_intent=intent)
     if is_new:
-        # A waiting deactivation would be sent first. It is stopped outside the transaction to keep the order of the
-        # locks.
+        # A waiting deactivation would be sent first. It is stopped after the transaction, to keep the locks' order.
         if will_reactivate and row.cut_intent is not None:
             stop(row.cut_intent)
         dispatch(intent)
