@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from accessapi.limits import JST
 from portal.domain.visits.models import Preset
 from portal.guests import hours, issuing
-from portal.guests.issuing import NamedHours, _doubled_names
+from portal.guests.issuing import NamedHours, _duplicate_names
 from tests.support.effort import examples
 
 NOON = datetime(2026, 11, 20, 12, 0, 30, tzinfo=JST)
@@ -97,7 +97,7 @@ def test_names_that_stand_twice_are_those_whose_hours_meet(wanted):
     for name, at, long in wanted:
         for hour in range(at, at + long):
             busy.setdefault((name, hour), []).append(1)
-    assert _doubled_names(orders) == sorted({name for (name, _hour), found in busy.items() if len(found) > 1})
+    assert _duplicate_names(orders) == sorted({name for (name, _hour), found in busy.items() if len(found) > 1})
 
 
 def test_codes_are_short_dense_and_never_the_same():

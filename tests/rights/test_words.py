@@ -69,10 +69,10 @@ def test_places_with_the_same_times_are_gathered_in_one_sentence():
     rights = listed(a1=OFFICE, a2=OFFICE, a3=always())
     keys = {"default_mode": "option", "key_devices_list": [
         {"key_device_id": "k1", "default_mode": "option", "units": [{"unit_no": "01", "pass": OFFICE}]}]}  # fmt: skip
-    assert words.summary_text(rights, keys, PLACES) == (
+    assert words.summary_text({"devices_pass": rights, "keys_pass": keys}, PLACES) == (
         "Lobby, Laboratory, Cars · 01 Van: weekdays 08:00 to 19:00. Roof: at any time."
     )
-    assert words.summary_text({"default_mode": "deny_all"}, None) == "No area."
+    assert words.summary_text({"devices_pass": {"default_mode": "deny_all"}}, PLACES) == "No area."
     assert (
         words.pass_text(by_schedule(between(*[r.moment(r.FIRST_DAY, s) for s in (0, 86399)])))
         == "27 April 2026 all day"
