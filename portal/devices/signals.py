@@ -1,6 +1,7 @@
 """Register the doors' alerts, follow-ups of commands, banners, search and timers."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -96,8 +97,13 @@ def _records_of(tenant: Tenant, patterns: Sequence[str], since: datetime, until:
 
 
 def _find_forced_in_past(tenant: Tenant, since: datetime, until: datetime, values: RuleValues) -> Iterator[Observation]:
-    patterns = tenant.environment.catalogue.states.forced_open
-    return _find_forced_in_records(tenant, _records_of(tenant, patterns, since, until), values)
+    patterns, over_at = tenant.environment.catalogue.states.forced_open, dict[str, datetime]()
+    found = list(_find_forced_in_records(tenant, _records_of(tenant, patterns, since, until), values))
+    for each in reversed(found):
+        if each.has_ended:
+            over_at[each.subject] = each.at
+        else:
+            yield replace(each, over_at=over_at.get(each.subject, until))
 
 
 def _find_left_open_in_past(
@@ -109,12 +115,12 @@ def _find_left_open_in_past(
     for each in _records_of(tenant, states.left_open, since, until):
         first = begun.pop(each.device_id, None) if door_word_of(each, states) is DoorEvent.PROBLEM_OVER else None
         if first is not None and each.at - first.at >= within:
-            yield Observation(f"pass_controller:{each.device_id}", first.at + within, place_of(first))
+            yield Observation(f"pass_controller:{each.device_id}", first.at + within, place_of(first), over_at=each.at)
         elif door_word_of(each, states) is DoorEvent.LEFT_OPEN:
             begun.setdefault(each.device_id, each)
     for each in begun.values():
         if each.at + within <= until:
-            yield Observation(f"pass_controller:{each.device_id}", each.at + within, place_of(each))
+            yield Observation(f"pass_controller:{each.device_id}", each.at + within, place_of(each), over_at=until)
 
 
 def _record_finder(*words: DoorEvent) -> Callable[[Tenant, Alert, Iterable[History]], list[History]]:

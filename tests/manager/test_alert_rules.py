@@ -119,6 +119,16 @@ class TestTrying:
         form = {"is_on": "on", "severity": "3", "quiet": "15", "try": "1"}
         assert "It would have raised 1 alert." in said(manager.post(at(one, "alerts:rule", "forced"), form))
 
+    @pytest.mark.parametrize(("kind", "event"), [("forced", "forced_open"), ("left_open", "open_too_long")])
+    @pytest.mark.parametrize(("hours", "times"), [(5, "1 alert."), (3, "0 alerts.")])
+    def test_a_door_still_open_when_the_hours_begin_counts(self, one, manager, kind, event, hours, times):
+        night = (timezone.now() - timedelta(days=2)).astimezone(TOKYO).replace(hour=5)
+        door = {"category": "emergency", "content": event, "device_id": "D1"}
+        happened(one, record(night, **door), record(night + timedelta(hours=hours), status="restore", **door))
+        rest = {"days": [str(each) for each in range(7)], "begin": "09:00", "end": "17:00", "minutes": "5", "try": "1"}
+        form = {"is_on": "on", "severity": "3", "quiet": "15"} | rest
+        assert f"It would have raised {times}" in said(manager.post(at(one, "alerts:rule", kind), form))
+
     def test_a_log_too_long_to_search_while_somebody_waits_is_given_up(self, one, manager, monkeypatch):
         def slow(*_):
             with connection.cursor() as cursor:
@@ -143,3 +153,11 @@ def test_hours_over_midnight_are_those_of_the_day_that_they_begin_on():
     assert hours.includes(monday + timedelta(hours=6))
     assert not hours.includes(monday + timedelta(hours=8))
     assert not hours.includes(monday - timedelta(hours=20))
+
+
+def test_hours_begin_next_on_the_first_of_their_days():
+    hours = Hours.of({"days": [0, 3], "begin": "22:00", "end": "06:00"})
+    monday = timezone.datetime(2026, 11, 23, 22, 0, tzinfo=TOKYO)
+    assert hours.next_begin(monday - timedelta(minutes=1)) == monday
+    assert hours.next_begin(monday) == monday + timedelta(days=3)
+    assert hours.next_begin(monday + timedelta(days=3)) == monday + timedelta(days=7)

@@ -74,11 +74,12 @@ def start_times(observations: Iterable[Observation], rule: EffectiveRule) -> lis
     last: dict[str, datetime] = {}
     begun = []
     for each in sorted(observations, key=lambda each: each.at):
-        if each.has_ended or not rule.is_active_at(each.at):
+        at = None if each.has_ended else rule.first_active(each.at, each.over_at)
+        if at is None:
             continue
-        if each.subject not in last or each.at - last[each.subject] > rule.repeat_interval:
-            begun.append(each.at)
-        last[each.subject] = each.at
+        if each.subject not in last or at - last[each.subject] > rule.repeat_interval:
+            begun.append(at)
+        last[each.subject] = at
     return begun
 
 

@@ -37,13 +37,17 @@ REPEAT_MINUTES = RuleSetting("quiet", _("Minutes until a repeat is a new alert")
 
 @dataclass(frozen=True)
 class Observation:
-    """A fact at a moment, with the log records that report it, if any. `has_ended`: the fact ended then."""
+    """A fact at a moment, with the log records that report it, if any.
+
+    `has_ended`: the fact ended then. `over_at`: when a fact of the past that lasted was over.
+    """
 
     subject: str
     at: datetime
     facts: Mapping[str, Any] = field(default_factory=dict)
     records: Sequence[History] = ()
     has_ended: bool = False
+    over_at: datetime | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

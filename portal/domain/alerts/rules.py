@@ -60,6 +60,12 @@ class Hours:
         yesterday = (local_time - timedelta(days=1)).weekday()
         return (day in self.days and clock >= self.begin) or (yesterday in self.days and clock < self.end)
 
+    def next_begin(self, after: datetime) -> datetime:
+        """Return when these hours next begin after a moment."""
+        today = local(after).replace(hour=self.begin.hour, minute=self.begin.minute, second=0, microsecond=0)
+        days = (today + timedelta(days=number) for number in range(8))
+        return next(each for each in days if each > after and each.weekday() in self.days)
+
 
 @dataclass(frozen=True)
 class EffectiveRule:
@@ -78,6 +84,15 @@ class EffectiveRule:
     def is_active_at(self, at: datetime) -> bool:
         """Return True if the rule applies at a moment."""
         return self.hours is None or self.hours.includes(at)
+
+    def first_active(self, since: datetime, until: datetime | None) -> datetime | None:
+        """Return the first moment of a period at which the rule applies. `until` None: the period is one moment."""
+        if self.hours is None or self.hours.includes(since):
+            return since
+        if until is None:
+            return None
+        begin = self.hours.next_begin(since)
+        return begin if begin < until else None
 
 
 def rule_of(kind: AlertKind, row: Rule | None) -> EffectiveRule:
