@@ -75,7 +75,7 @@ class PageClient:
 
     def __init__(self) -> None:
         self._client = httpx2.Client(follow_redirects=True, timeout=60, headers={"Accept-Language": "en"})
-        self.page: httpx2.Response | None = None
+        self._page: httpx2.Response | None = None
 
     def __enter__(self) -> "PageClient":
         return self
@@ -94,7 +94,7 @@ class PageClient:
 
         Raises UnexpectedPage without one.
         """
-        page = self._current()
+        page = self.page
         reader = _Forms()
         reader.feed(page.text)
         for form in reader.found:
@@ -120,20 +120,22 @@ class PageClient:
         )
 
     def _action_of(self, form: PageForm) -> str:
-        return urljoin(str(self._current().url), form.action)
+        return urljoin(str(self.page.url), form.action)
 
     def _headers(self) -> dict[str, str]:
-        return {"Referer": str(self._current().url)}
+        return {"Referer": str(self.page.url)}
 
-    def _current(self) -> httpx2.Response:
-        if self.page is None:
+    @property
+    def page(self) -> httpx2.Response:
+        """Return the page that was opened last. Raises UnexpectedPage without one."""
+        if self._page is None:
             raise UnexpectedPage("no page was opened yet")
-        return self.page
+        return self._page
 
     def _save_page(self, page: httpx2.Response) -> httpx2.Response:
         if page.status_code != 200:
             raise UnexpectedPage(f"{page.url} answered {page.status_code}: {_excerpt(page.text)}")
-        self.page = page
+        self._page = page
         return page
 
 

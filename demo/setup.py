@@ -8,7 +8,8 @@ import json
 import re
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -130,9 +131,7 @@ def connect(state: DemoState, portal_url: str) -> None:
         if set(todo) <= set(done):
             continue
         page = f"/t/{tenant.slug}/connection/"
-        with PageClient() as visitor:
-            visitor.open(f"{portal_url}/accounts/login/?next={page}")
-            visitor.submit(visitor.find_form(field="password"), login=owner, password=state.passwords[owner])
+        with _open_as(state, portal_url, owner, page) as visitor:
             for name, step in todo.items():
                 if name not in done:
                     step(visitor, portal_url + page, service)
@@ -147,8 +146,7 @@ def set_up_desks(state: DemoState, portal_url: str) -> None:
         if tenant.slug in done or "qr" not in tenant.contracts:
             continue
         page = f"{portal_url}/t/{tenant.slug}/guests/presets/"
-        with PageClient() as visitor:
-            _sign_in_as_manager(visitor, state, portal_url, tenant.slug, "guests/presets/")
+        with _open_as_manager(state, portal_url, tenant.slug, "guests/presets/") as visitor:
             _wait_for_areas(visitor, f"{page}new/")
             for preset in PRESETS:
                 visitor.open(f"{page}new/")
@@ -162,8 +160,7 @@ def set_up_plan(state: DemoState, portal_url: str) -> None:
     if state.load("plan"):
         return
     tenant = TENANTS[0].slug
-    with PageClient() as visitor:
-        _sign_in_as_manager(visitor, state, portal_url, tenant, "plans/new/")
+    with _open_as_manager(state, portal_url, tenant, "plans/new/") as visitor:
         form = visitor.find_form(field="name")
         visitor.upload(form, {"image": ("floor.png", data.draw_plan())}, name=data.NAME)
         form = visitor.find_form(field="camera")
@@ -181,8 +178,8 @@ def hold_door(state: DemoState, portal_url: str) -> None:
     if state.load("held"):
         return
     tenant = TENANTS[0].slug
-    with PageClient() as visitor:
-        found = _sign_in_as_manager(visitor, state, portal_url, tenant, "devices/?view=list")
+    with _open_as_manager(state, portal_url, tenant, "devices/?view=list") as visitor:
+        found = visitor.page
         link = re.search(rf'href="([^"]*/devices/[^"/]+/)"[^>]*>\s*{HELD_DOOR}', found.text)
         if link is None:
             raise UnexpectedPage(f"{found.url} has no door called {HELD_DOOR}")
@@ -199,8 +196,7 @@ def set_up_cameras(state: DemoState, portal_url: str, sandbox_url: str) -> None:
     tenant = TENANTS[0].slug
     found = _load_from_sandbox(sandbox_url, "cameras", state.load("sandbox_tenants")[tenant]["tenant_id"])
     wall = f"{portal_url}/t/{tenant}/cameras/"
-    with PageClient() as visitor:
-        _sign_in_as_manager(visitor, state, portal_url, tenant, "cameras/new/")
+    with _open_as_manager(state, portal_url, tenant, "cameras/new/") as visitor:
         visitor.submit(
             visitor.find_form(field="cameras"), cameras="\n".join(f"{c['camera_id']}, {c['name']}" for c in found)
         )
@@ -223,8 +219,7 @@ def collect_evidence(state: DemoState, portal_url: str, sandbox_url: str) -> Non
     watched = {each["device_id"] for each in listed["cameras"] if each["device_id"] and each["is_connected"]}
     passed = [each for each in listed["histories"] if each["device"] and each["device"]["id"] in watched]
     newest = max(passed, key=lambda each: str(each["datetime"]))
-    with PageClient() as visitor:
-        _sign_in_as_manager(visitor, state, portal_url, tenant, "evidence/new/")
+    with _open_as_manager(state, portal_url, tenant, "evidence/new/") as visitor:
         visitor.submit(visitor.find_form(field="title"), title=INCIDENT, began_at=newest["datetime"][:19])
         page = f"{portal_url}/t/{tenant}/evidence/1/"
         for _ in range(60):  # until the log is loaded that far
@@ -250,14 +245,12 @@ def review_access(state: DemoState, portal_url: str) -> None:
     tenant = TENANTS[0].slug
     reviewer = next(each.email for each in PEOPLE if each.role == "reviewer")
     due = (datetime.now(UTC) + timedelta(days=REVIEW_DAYS)).date().isoformat()
-    with PageClient() as visitor:
-        _sign_in_as_manager(visitor, state, portal_url, tenant, "reviews/new/")
+    with _open_as_manager(state, portal_url, tenant, "reviews/new/") as visitor:
         form = visitor.find_form(field="due_on")
         areas = list(form.checkboxes["areas"].values())[:REVIEW_AREAS]
         who = [box for name, box in form.checkboxes["reviewers"].items() if reviewer in name]
         page = str(visitor.submit(form, title=REVIEW, areas=areas, due_on=due, reviewers=who).url)
-    with PageClient() as visitor:
-        _sign_in(visitor, state, portal_url, reviewer, f"/t/{tenant}/reviews/mine/")
+    with _open_as(state, portal_url, reviewer, f"/t/{tenant}/reviews/mine/") as visitor:
         for _ in range(60):  # until rights are listed
             found = re.findall(r'name="press" value="([^"]+:confirm:[^"]+)"', visitor.open(f"{page}mine/").text)
             if len(found) >= REVIEW_AREAS:
@@ -274,8 +267,7 @@ def schedule_report(state: DemoState, portal_url: str) -> None:
     if state.load("report"):
         return
     tenant = TENANTS[0].slug
-    with PageClient() as visitor:
-        _sign_in_as_manager(visitor, state, portal_url, tenant, f"reports/schedule/{REPORT}/")
+    with _open_as_manager(state, portal_url, tenant, f"reports/schedule/{REPORT}/") as visitor:
         form = visitor.find_form(field="hour")
         people = [box for name, box in form.checkboxes["recipients"].items() if REPORT_TO in name]
         visitor.submit(form, recipients=people, language=REPORT_LANGUAGE)
@@ -296,17 +288,18 @@ def _load_from_sandbox(sandbox_url: str, name: str, tenant_id: str) -> list[dict
     return found
 
 
-def _sign_in_as_manager(
-    visitor: PageClient, state: DemoState, portal_url: str, tenant: str, page: str
-) -> httpx2.Response:
+def _open_as_manager(state: DemoState, portal_url: str, tenant: str, page: str) -> AbstractContextManager[PageClient]:
     """Sign in as the tenant's facility manager, and open one of their pages."""
     manager = next(each.email for each in PEOPLE if each.tenant == tenant and each.role == "facility manager")
-    return _sign_in(visitor, state, portal_url, manager, f"/t/{tenant}/{page}")
+    return _open_as(state, portal_url, manager, f"/t/{tenant}/{page}")
 
 
-def _sign_in(visitor: PageClient, state: DemoState, portal_url: str, email: str, path: str) -> httpx2.Response:
-    visitor.open(f"{portal_url}/accounts/login/?next={quote(path)}")
-    return visitor.submit(visitor.find_form(field="password"), login=email, password=state.passwords[email])
+@contextmanager
+def _open_as(state: DemoState, portal_url: str, email: str, path: str) -> Iterator[PageClient]:
+    with PageClient() as visitor:
+        visitor.open(f"{portal_url}/accounts/login/?next={quote(path)}")
+        visitor.submit(visitor.find_form(field="password"), login=email, password=state.passwords[email])
+        yield visitor
 
 
 def _wait_for_areas(visitor: PageClient, page: str) -> None:
