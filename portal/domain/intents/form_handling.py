@@ -136,7 +136,9 @@ def redirect_or_show_errors(form: Any, intent: Intent, after: AfterSubmit, *, bo
         refusals.show_in_form(form, intent, after.inputs, after.explain(intent))
         form.refused = intent
         return None
-    page = "" if intent.state not in after.shows else after.to if isinstance(after.to, str) else after.to(intent)
+    if intent.state not in after.shows:
+        return redirect(page_address(intent))
+    page = after.to if isinstance(after.to, str) else after.to(intent)
     return redirect(page or page_address(intent))
 
 
