@@ -130,7 +130,7 @@ class PassListNames(OverridesTable):
     device_name: str = Field(default="device_name", min_length=1, max_length=100)
 
     @model_validator(mode="after")
-    def _apart(self) -> PassListNames:
+    def _check_distinct(self) -> PassListNames:
         if self.device_id == self.device_name:
             raise ValueError("two fields cannot have one name")
         return self

@@ -19,8 +19,8 @@ _STACK_VALUES = 33_000
 def with_stack_memory(function: F) -> F:
     """Return the function with memory for some 800 frames of its calls."""
 
-    def roomy(*args: Any, **kwargs: Any) -> Any:
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
         return function(*args, **kwargs)
 
-    roomy.__code__ = roomy.__code__.replace(co_stacksize=_STACK_VALUES)
-    return cast(F, wraps(function, updated=())(roomy))
+    wrapper.__code__ = wrapper.__code__.replace(co_stacksize=_STACK_VALUES)
+    return cast(F, wraps(function, updated=())(wrapper))

@@ -131,26 +131,26 @@ _KNOWN_DAYS = {EVERY_DAY, HOLIDAY, *WEEKDAYS}
 _NOT_LISTED = Decision(False, DecisionRule.NOT_LISTED)
 
 
-def _decisions_by_mode(rights: Any, place: AreaPlace | KeyPlace, judge: DecidePass) -> Iterator[Decision]:
+def _decisions_by_mode(rights: Any, place: AreaPlace | KeyPlace, decide_pass: DecidePass) -> Iterator[Decision]:
     if rights is None or rights == {}:
         yield Decision(False, DecisionRule.NOWHERE)
         return
 
-    def judged(entry: Json) -> list[Decision]:
-        return [judge(entry.get("pass"))]
+    def decide_entry(entry: Json) -> list[Decision]:
+        return [decide_pass(entry.get("pass"))]
 
     if isinstance(place, AreaPlace):
-        yield from _decisions_of_list(rights, "areas_list", "area_id", place.area_id, judged)
+        yield from _decisions_of_list(rights, "areas_list", "area_id", place.area_id, decide_entry)
         return
 
     def units(box: Json) -> Iterator[Decision]:
-        return _decisions_of_list(box, "units", "unit_no", place.unit_no, judged)
+        return _decisions_of_list(box, "units", "unit_no", place.unit_no, decide_entry)
 
     yield from _decisions_of_list(rights, "key_devices_list", "key_device_id", place.key_device_id, units)
 
 
 def _decisions_of_list(
-    holder: Any, list_name: str, identifier: str, place_id: str, judged: Callable[[Json], Iterable[Decision]]
+    holder: Any, list_name: str, identifier: str, place_id: str, decide_entry: Callable[[Json], Iterable[Decision]]
 ) -> Iterator[Decision]:
     mode = holder.get("default_mode") if isinstance(holder, dict) else None
     if mode == "allow_all":
@@ -161,7 +161,7 @@ def _decisions_of_list(
         entries = [entry for entry in holder.get(list_name, []) if isinstance(entry, dict)]
         for entry in entries:
             if entry.get(identifier) == place_id:
-                yield from judged(entry)
+                yield from decide_entry(entry)
         yield _NOT_LISTED
     else:
         yield _UNKNOWN

@@ -60,8 +60,8 @@ def plan_edit(
     With `include_unchanged`, members without a change get a row too, for a job that decides again later.
     """
     all_areas = list(Area.objects.values_list("area_id", flat=True))
-    judge = _cached(lambda rights: merging.decide(rights, edit, all_areas))
-    return _plan_members(members, lambda _member_id, rights: judge(rights), max_age, include_unchanged)
+    decide = _cached(lambda rights: merging.decide(rights, edit, all_areas))
+    return _plan_members(members, lambda _member_id, rights: decide(rights), max_age, include_unchanged)
 
 
 def plan_undo(done: dict[str, tuple[Any, Any]], area_id: str, max_age: timedelta) -> EditPlan:
@@ -71,7 +71,7 @@ def plan_undo(done: dict[str, tuple[Any, Any]], area_id: str, max_age: timedelta
 
 
 def _plan_members(
-    members: QuerySet[Member], judge: Callable[[str, Any], EditDecision], trust: timedelta, everybody: bool = False
+    members: QuerySet[Member], decide: Callable[[str, Any], EditDecision], trust: timedelta, everybody: bool = False
 ) -> EditPlan:
     """Decide about the devices_pass of each member in order of name. Members with unknown rights are read first."""
     found, since = EditPlan(), database_now() - trust
@@ -82,7 +82,7 @@ def _plan_members(
             found.rows.append((member_id, {}, {}))
             continue
         now = rights.get("devices_pass")
-        verdict = judge(member_id, now)
+        verdict = decide(member_id, now)
         found.counts[verdict.result] += 1
         found.stale += verdict.is_sent and (read_at is None or read_at < since)
         if verdict.is_sent or everybody:
@@ -91,13 +91,13 @@ def _plan_members(
     return found
 
 
-def _cached(judge: Callable[[Any], EditDecision]) -> Callable[[Any], EditDecision]:
+def _cached(decide: Callable[[Any], EditDecision]) -> Callable[[Any], EditDecision]:
     known: dict[str, EditDecision] = {}
 
     def remembered(rights: Any) -> EditDecision:
         key = json.dumps(rights, sort_keys=True)
         if key not in known:
-            known[key] = judge(rights)
+            known[key] = decide(rights)
         return known[key]
 
     return remembered

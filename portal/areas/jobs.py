@@ -75,17 +75,17 @@ def check_rows(job: Job, rows: Sequence[Row]) -> dict[int, kinds.RowDecision]:
     """Return what to do with each row now, from the mirror's data of its member."""
     members = Member.objects.filter(member_id__in=[row.member_id for row in rows], gone_at__isnull=True)
     rights = dict(members.values_list("member_id", "rights"))
-    judge = _edit_decider(job) if job.undo_of_id is None else _undo_decider(job, rows)
-    return {row.pk: _check_row(job, row, rights.get(row.member_id, _MISSING), judge) for row in rows}
+    decide = _edit_decider(job) if job.undo_of_id is None else _undo_decider(job, rows)
+    return {row.pk: _check_row(job, row, rights.get(row.member_id, _MISSING), decide) for row in rows}
 
 
-def _check_row(job: Job, row: Row, rights: Any, judge: Any) -> kinds.RowDecision:
+def _check_row(job: Job, row: Row, rights: Any, decide: Any) -> kinds.RowDecision:
     if rights is _MISSING:
         return kinds.Skip("gone")
     if rights is None:
         return kinds.Skip("unreadable")
     now = rights.get("devices_pass")
-    verdict = judge(row, now)
+    verdict = decide(row, now)
     if verdict is None:
         return kinds.Skip("meanwhile", field="devices_pass")
     note = _recomputed_note(job, row, now)
@@ -114,7 +114,7 @@ def _recomputed_note(job: Job, row: Row, now: Any) -> str:
 def _edit_decider(job: Job) -> Any:
     edit, all_areas = edit_of_job(job), area_ids(job)
 
-    def judge(row: Row, now: Any) -> EditDecision | None:
+    def decide(row: Row, now: Any) -> EditDecision | None:
         """Return the decision, or None if the area's rights changed since the row was created and are not as sent."""
         stored, sent = _stored_rights(row, "old"), _stored_rights(row, "body")
         if sent is not _MISSING and is_same_rights(now, sent):
@@ -127,7 +127,7 @@ def _edit_decider(job: Job) -> Any:
         done = sent is not _MISSING and not everywhere and _is_same_for_area(now, sent, edit.area_id)
         return EditDecision(EditResult.UNCHANGED) if done else None
 
-    return judge
+    return decide
 
 
 def _is_same_for_area(one: Any, other: Any, area_id: str) -> bool:
@@ -139,13 +139,13 @@ def _undo_decider(job: Job, rows: Sequence[Row]) -> Any:
     """Return the function that decides from the rows of the job to be undone. Those rows no longer change."""
     did, area_id = _changed_by(job, rows), edit_of_job(job).area_id
 
-    def judge(row: Row, now: Any) -> EditDecision | None:
+    def decide(row: Row, now: Any) -> EditDecision | None:
         origin = did.get(row.member_id)
         if origin is None:
             return EditDecision(EditResult.UNTOUCHED)
         return merging.undo(now, _stored_rights(origin, "old", None), _stored_rights(origin, "body", None), area_id)
 
-    return judge
+    return decide
 
 
 def _changed_by(job: Job, rows: Sequence[Row]) -> dict[str, Row]:

@@ -96,7 +96,7 @@ def hours_of(visit: Visit, now: datetime | None = None) -> CodeHours:
     elif visit.may_still_open and end > now:
         phase = CodePhase.DEACTIVATING
     elif visit.is_cut:
-        phase, end = CodePhase.DEACTIVATED, visit.dead_since or end
+        phase, end = CodePhase.DEACTIVATED, visit.deactivated_since or end
     elif end <= now:
         phase = CodePhase.ENDED
     else:

@@ -50,7 +50,7 @@ def find_new_group(intent: Intent) -> Finding:
     fresh = sorted(set(fresh) - _created_by_others(intent, fresh))
     evidence: dict[str, Any] = {"read": _moment(groups.at), "groups_of_this_name": len(same_name)}
     if not same_name or (known is not None and not fresh):
-        return handlers.judge_absence(intent, groups.at, evidence, is_whole=groups.is_complete)
+        return handlers.check_absence(intent, groups.at, evidence, is_whole=groups.is_complete)
     if known is None or len(fresh) > 1:
         return Finding(None, evidence)
     return Finding(True, {**evidence, "membergroup_id": fresh[0]})
@@ -64,7 +64,7 @@ def check_name(intent: Intent) -> Finding:
     if name == intent.body["membergroup_name"]:
         return Finding(True, evidence)
     if name is None or name == (intent.snapshot or {}).get("membergroup_name"):
-        return handlers.judge_absence(intent, groups.at, evidence, is_whole=groups.is_complete)
+        return handlers.check_absence(intent, groups.at, evidence, is_whole=groups.is_complete)
     return Finding(None, evidence)
 
 

@@ -127,7 +127,7 @@ def send_deactivation(visit: Visit, *, nonce: Nonce | None = None) -> Intent | N
 
 def _send_until_taken(visit: Visit) -> None:
     """Try the next method while the service refuses, then check the result."""
-    while visit.cut_intent is not None and _is_refused(visit.cut_intent) and not has_no_way_left(visit):
+    while visit.cut_intent is not None and _is_refused(visit.cut_intent) and not are_all_methods_refused(visit):
         visit.cut_way += 1
         send_deactivation(visit)
     check_guest(visit)
@@ -142,7 +142,7 @@ def _is_refused(intent: Intent) -> bool:
     return intent.state == State.FAILED and intent.reason in (Reason.REFUSED, Reason.INVALID) and not was_not_checked
 
 
-def has_no_way_left(visit: Visit) -> bool:
+def are_all_methods_refused(visit: Visit) -> bool:
     """Return whether the service refused every method. Staff must then act on the member site."""
     return visit.cut_way >= len(deactivation_methods.METHODS)
 
@@ -227,7 +227,7 @@ def _retry(visit: Visit) -> None:
     if last is not None and last.state in UNDER_WAY:
         _set_due(visit, _CHECK_AGAIN)
         return
-    if has_no_way_left(visit) or (last is not None and last.reason == Reason.RIGHTS):
+    if are_all_methods_refused(visit) or (last is not None and last.reason == Reason.RIGHTS):
         _wait_for_a_person(visit)
         return
     pause = _retry_delay(visit)

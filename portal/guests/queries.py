@@ -203,7 +203,7 @@ def guest_context(request: TenantRequest, visit: Visit) -> dict[str, Any]:
         "may_read": visit.gone_at is None,
         "may_change": can(Permission.GUESTS_DESK) and visit.gone_at is None and guest is not None,
         "may_cut": may_deactivate(visit),
-        "given_up": still_active_text(visit.cut_intent) if deactivation.has_no_way_left(visit) else "",
+        "given_up": still_active_text(visit.cut_intent) if deactivation.are_all_methods_refused(visit) else "",
         "extend": ExtendForm(visit=visit, presets=presets()),
         "fresh": _is_fresh(guest, now),
     }

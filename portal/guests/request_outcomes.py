@@ -50,7 +50,7 @@ def find_created(intent: Intent) -> Finding:
         return Finding(True, {**evidence, "guest_id": matching[0]})
     if matching or unsure:
         return Finding(None, {**evidence, "may be": ", ".join([*matching, *unsure][:10])})
-    return handlers.judge_absence(intent, at, evidence, is_whole=is_whole)
+    return handlers.check_absence(intent, at, evidence, is_whole=is_whole)
 
 
 def _candidates(intent: Intent) -> tuple[list[Mapping[str, Any]], bool]:
@@ -134,7 +134,7 @@ def check_updated(intent: Intent) -> Finding:
         return Finding(True, {"read": write_moment(at)})
     if _has_newer_change(intent):
         return Finding(None, {"read": write_moment(at), "differs": ", ".join(differs)})
-    return handlers.judge_absence(intent, at, {"read": write_moment(at), "differs": ", ".join(differs)})
+    return handlers.check_absence(intent, at, {"read": write_moment(at), "differs": ", ".join(differs)})
 
 
 def differing_fields(body: Mapping[str, Any], guest: Guest) -> list[str]:

@@ -76,7 +76,7 @@ def _unconfirmed_text(visit: Visit) -> str:
 def needs_manual_action(visit: Visit) -> bool:
     """Return whether the portal sends nothing more: every method was refused, or the requester lost the permission."""
     intent = visit.cut_intent
-    return deactivation.has_no_way_left(visit) or (intent is not None and intent.reason == Reason.RIGHTS)
+    return deactivation.are_all_methods_refused(visit) or (intent is not None and intent.reason == Reason.RIGHTS)
 
 
 def find_guests(request: TenantRequest, text: str) -> Iterator[Hit]:

@@ -89,15 +89,15 @@ def reconcile_created(intent: Intent) -> Finding:
     if candidates.with_code_or_card or candidates.with_same_name:
         alike = [member.member_id for member in (*candidates.with_code_or_card, *candidates.with_same_name)]
         return Finding(None, {**evidence, "may be": ", ".join(alike[:10])})
-    return handlers.judge_absence(intent, at, evidence)
+    return handlers.check_absence(intent, at, evidence)
 
 
 def _reread_member(
-    intent: Intent, judge: Callable[[Member], tuple[bool, dict[str, str]]], *, absent: bool, **missing: Any
+    intent: Intent, compare: Callable[[Member], tuple[bool, dict[str, str]]], *, absent: bool, **missing: Any
 ) -> Finding:
     """Read the member once and compare it.
 
-    `judge` returns whether it is as requested, and what it saw. `absent` is the result for a member that does not
+    `compare` returns whether it is as requested, and what it saw. `absent` is the result for a member that does not
     exist.
     """
     at = database_now()
@@ -107,20 +107,20 @@ def _reread_member(
         )
     except NotFound:
         return Finding(absent, {"read": write_moment(at), "member": "not there"})
-    is_as_requested, details = judge(member)
+    is_as_requested, details = compare(member)
     evidence = {"read": write_moment(at), **details}
-    return Finding(True, evidence) if is_as_requested else handlers.judge_absence(intent, at, evidence, **missing)
+    return Finding(True, evidence) if is_as_requested else handlers.check_absence(intent, at, evidence, **missing)
 
 
 def reconcile_updated(intent: Intent) -> Finding:
     """Compare all fields that were sent with the service."""
 
-    def judge(member: Member) -> tuple[bool, dict[str, str]]:
+    def compare(member: Member) -> tuple[bool, dict[str, str]]:
         values = member.model_dump(mode="python")
         differs = sorted(name for name, value in intent.body.items() if not _agrees(name, value, values.get(name)))
         return not differs, {"differs": ", ".join(differs)} if differs else {}
 
-    return _reread_member(intent, judge, absent=False)
+    return _reread_member(intent, compare, absent=False)
 
 
 def _agrees(name: str, requested: Any, current: Any) -> bool:
@@ -151,11 +151,11 @@ def on_face_deleted(intent: Intent) -> None:
 def reconcile_face(intent: Intent, *, is_registered: bool = True) -> Finding:
     """Check for a face. If there is one now, it was registered: an existing face would have been refused."""
 
-    def judge(member: Member) -> tuple[bool, dict[str, str]]:
+    def compare(member: Member) -> tuple[bool, dict[str, str]]:
         return bool(member.face_data) == is_registered, {"face": "registered" if member.face_data else "none"}
 
     refused = intent.reason == Reason.REFUSED  # the service has answered, so no request is still on its way
-    return _reread_member(intent, judge, absent=not is_registered, min_interval=FACE_DELAY, is_over=refused)
+    return _reread_member(intent, compare, absent=not is_registered, min_interval=FACE_DELAY, is_over=refused)
 
 
 def reconcile_keys(intent: Intent) -> Finding:

@@ -92,12 +92,12 @@ def _write_into(file: store.FileWriter, review: Review) -> dict[str, Any]:
     archive, counts, table = SignedArchive(file, local(database_now())), Counter[str](), _CsvTable()
     printed: list[dict[str, Any]] = []
 
-    def also(values: dict[str, Any]) -> None:
+    def add_row(values: dict[str, Any]) -> None:
         table.add(values)
         if len(printed) < MAX_PRINTED:
             printed.append(_page_row(values))
 
-    archive.add("items.jsonl", _lines(review, counts, also))
+    archive.add("items.jsonl", _lines(review, counts, add_row))
     archive.add("items.csv", table.pieces())
     report = _report_values(review, counts)
     archive.add("report.json", [json.dumps(report, ensure_ascii=False, indent=2).encode()])
@@ -149,15 +149,15 @@ def outcome_code(item: Item) -> str:
     return "confirmed" if item.decision == Decision.CONFIRM else f"withdrawal_{item.applied or 'not_applied'}"
 
 
-def _lines(review: Review, counts: Counter[str], also: Callable[[dict[str, Any]], None]) -> Iterator[bytes]:
-    """Yield every item as a line of JSON. Count the outcomes, and pass each item to `also`."""
+def _lines(review: Review, counts: Counter[str], add_row: Callable[[dict[str, Any]], None]) -> Iterator[bytes]:
+    """Yield every item as a line of JSON. Count the outcomes, and pass each item to `add_row`."""
     steps = Prefetch("steps", Step.objects.select_related("by", "delegation__to").order_by("number"))
     rows = Item.objects.filter(review=review).select_related("reviewer", "decided_by").prefetch_related(steps)
     left = rows.order_by("name_key", "pk").iterator(chunk_size=_BATCH_SIZE)
     while items := list(islice(left, _BATCH_SIZE)):
         for values in _item_values(review, items):
             counts[values["outcome"]] += 1
-            also(values)
+            add_row(values)
             yield json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 

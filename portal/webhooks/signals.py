@@ -102,11 +102,11 @@ def reconcile(intent: Intent) -> Finding:
         requested["url"],
         _categories_in(requested),
     ):
-        return handlers.judge_absence(intent, at, evidence)
+        return handlers.check_absence(intent, at, evidence)
     if current.secret_token == requested["secret_token"]:
         return Finding(True, evidence)
     if current.secret_token == previous.get("secret"):
-        return handlers.judge_absence(intent, at, evidence)
+        return handlers.check_absence(intent, at, evidence)
     return Finding(None if previous.get("secret") != requested["secret_token"] else True, evidence)
 
 

@@ -16,7 +16,7 @@ def read(*moments: timedelta, **more: object) -> list[bool | None]:
     """Return what each of these readings proves, none of which found the thing."""
     intent, proven = Intent(result={}, sent_at=SENT), []
     for after in moments:
-        finding = handlers.judge_absence(intent, SENT + after, {"read": "now"}, **more)
+        finding = handlers.check_absence(intent, SENT + after, {"read": "now"}, **more)
         proven.append(finding.applied)
         intent.result = {"evidence": finding.evidence}
     return proven
@@ -53,6 +53,6 @@ def test_a_list_of_which_some_could_not_be_read_proves_nothing() -> None:
 
 @pytest.mark.parametrize("first", [None, SENT + SECOND])
 def test_only_a_reading_that_could_prove_more_is_waited_for(first: object) -> None:
-    told = {} if first is None else handlers.judge_absence(Intent(result={}), first, {}).evidence
+    told = {} if first is None else handlers.check_absence(Intent(result={}), first, {}).evidence
     intent = Intent(result={"evidence": told}, sent_at=SENT)
     assert handlers.next_useful_reading_at(intent) == (SENT if first is None else SENT + 61 * SECOND)

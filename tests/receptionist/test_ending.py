@@ -115,7 +115,7 @@ def test_when_every_way_is_refused_the_portal_stops_asking_and_says_what_a_perso
     assert "member site" in page
     assert "See what to do" in page
     row = desk.visit(visit)
-    assert deactivation.has_no_way_left(row)
+    assert deactivation.are_all_methods_refused(row)
     assert abs(row.cut_due_at - row.use_date_end) < timedelta(seconds=5), "looked at once more when its hours are over"
     asked = desk.calls(before)
     assert asked.count(UPDATE) <= len(deactivation_methods.METHODS)
@@ -158,12 +158,12 @@ def test_a_missing_permission_that_is_given_has_it_tried_again(desk):
     visit = desk.issued()
     refuse(desk, status=403, error_code="40301", error_detail="scope guests:write is missing")
     desk.act(visit, "cut")
-    assert deactivation.has_no_way_left(desk.visit(visit))
+    assert deactivation.are_all_methods_refused(desk.visit(visit))
     relent(desk)
     with desk.scope():
         connected.send(Connection, connection=Connection.objects.get(), first=False)
     row = desk.visit(visit)
-    assert not deactivation.has_no_way_left(row)
+    assert not deactivation.are_all_methods_refused(row)
     assert row.cut_due_at <= timezone.now()
 
 

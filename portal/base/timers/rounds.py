@@ -41,7 +41,7 @@ def register(name: str, steps: Steps, *, every: float, queue: str, seconds: int 
     A run takes half of `seconds`; a single step may take the rest.
     """
 
-    def look() -> None:
+    def check() -> None:
         if continue_round(name, steps, every=every, seconds=seconds):
             celery_app.enqueue(task, [()])
 
@@ -49,7 +49,7 @@ def register(name: str, steps: Steps, *, every: float, queue: str, seconds: int 
         return [TimerRun.objects.filter(name=name, due_at__lte=ClockTime()).order_by("due_at")]
 
     timer = timer_registry.Timer(every, work, list, check_every=min(every, _CHECK_SECONDS), is_in_rounds=True)
-    task = timer_registry.add_timer(name, look, timer, queue=queue, seconds=seconds)
+    task = timer_registry.add_timer(name, check, timer, queue=queue, seconds=seconds)
 
 
 def create_missing_runs() -> None:

@@ -187,11 +187,11 @@ def _best_form(forms: list[HtmlForm], unsent: InterruptedRequest) -> HtmlForm | 
     values = set(unsent.values)
     names = {name for name, _ in values}
 
-    def likeness(form: HtmlForm) -> tuple[int, int]:
+    def similarity(form: HtmlForm) -> tuple[int, int]:
         hidden = sum((each.name, each.value) in values for each in form.controls if each.kind == "hidden")
         return hidden, sum(each.name in names for each in form.controls)
 
-    return max(forms, key=likeness, default=None)
+    return max(forms, key=similarity, default=None)
 
 
 def _changes_of(text: str, control: HtmlControl, unsent_values: dict[str, list[str]]) -> Iterator[tuple[int, int, str]]:

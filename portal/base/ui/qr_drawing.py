@@ -29,8 +29,8 @@ def build_code(data: str) -> segno.QRCode:
     if not data:
         raise NotDrawable("nothing to draw")
     try:
-        roomy = _encode(data, "m")
-        return roomy if code_width(roomy) <= _MAX_MEDIUM_WIDTH else _encode(data, "l")
+        medium = _encode(data, "m")
+        return medium if code_width(medium) <= _MAX_MEDIUM_WIDTH else _encode(data, "l")
     except segno.DataOverflowError:
         pass
     except (ValueError, UnicodeError):

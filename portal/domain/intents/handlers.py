@@ -76,7 +76,7 @@ MIN_ABSENCE_INTERVAL = timedelta(seconds=60)
 _FIRST_MISSING_KEY = "first seen missing"
 
 
-def judge_absence(
+def check_absence(
     intent: Intent,
     at: datetime,
     evidence: dict[str, Any],

@@ -33,8 +33,8 @@ def carried_command(context: dict[str, Any]) -> dict[str, str] | None:
 
 
 @register.simple_tag(takes_context=True)
-def story_of(context: dict[str, Any], intent: Intent) -> OutcomeLine:
-    """Return the outcome line of an intent: `{% story_of intent as outcome_of %}{% outcome outcome_of %}`.
+def outcome_line(context: dict[str, Any], intent: Intent) -> OutcomeLine:
+    """Return the outcome line of an intent: `{% outcome_line intent as outcome_of %}{% outcome outcome_of %}`.
 
     It has no links to the intent for a person who may not see it.
     """

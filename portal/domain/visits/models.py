@@ -199,7 +199,7 @@ class Visit(TenantModel):
         return self.is_cut and confirmed is not None and self.must_end_at is not None and self.must_end_at > confirmed
 
     @property
-    def dead_since(self) -> datetime | None:
+    def deactivated_since(self) -> datetime | None:
         """Return the moment since which a deactivated code opens nothing; None if it was not deactivated."""
         if not self.is_cut:
             return None
