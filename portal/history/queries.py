@@ -168,7 +168,7 @@ def record_context(request: TenantRequest, record: History) -> dict[str, Any]:
         "camera_id": record.extra.get("camera_id"),
         "unknown": sorted((name, value) for name, value in record.extra.items() if name != "camera_id"),
         "cause": cause,
-        "story": outcome_of(cause.intent) if cause else None,
+        "line": outcome_of(cause.intent) if cause else None,
         "issued": _visit_of_code(request, record, person),
         "around": records_around(record, visibility.visible_records(access)),
         "through": freshness_for(request)[MirrorKind.HISTORIES].as_of,

@@ -22,8 +22,8 @@ from tenants.roles import Permission, Proof
 def index(request: TenantRequest) -> HttpResponse:
     """Show the newest requests; with `show=open`, those in progress or uncertain."""
     rows = queries.open_intents() if request.GET.get("show") == "open" else queries.latest_intents()
-    stories = [outcome_of(intent) for intent in rows[:50]]
-    return render(request, "intents/index.html", {"stories": stories})
+    lines = [outcome_of(intent) for intent in rows[:50]]
+    return render(request, "intents/index.html", {"lines": lines})
 
 
 def intent_views(permission: Permission, of: Permission | None) -> tuple[View, View, View, View]:
@@ -48,7 +48,7 @@ def _page(request: TenantRequest, intent: Intent) -> HttpResponse:
     may_decide = intent.state == State.UNCERTAIN and request.access.can(intent.permission)
     context = {
         "intent": intent,
-        "story": outcome_of(intent),
+        "line": outcome_of(intent),
         "operation": words.title_of(intent.operation),
         "is_reading": is_reading,
         "may_decide": may_decide and not is_reading,
