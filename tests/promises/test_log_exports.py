@@ -146,13 +146,16 @@ def test_a_lost_broker_and_a_bell_that_rings_five_times_change_nothing(house: Ho
 def test_a_million_records_through_kills(house: House, stage: Stage, figure: Callable[..., None]) -> None:
     customer, letters, began = stage.customer(), random.Random(10), time.monotonic()
     with_records(customer, 1_000_000)
-    with customer.browser("facility manager") as browser:
+    manager = customer.staff("facility manager")
+    with customer.browser(manager) as browser:
         job, kills = asked(customer, browser), 0
-        while not is_at_end(customer, job):
-            time.sleep(letters.uniform(2, 20))
-            if kills < 8:
-                killed(customer, job)
-                kills += 1
+    while not is_at_end(customer, job):
+        time.sleep(letters.uniform(2, 20))
+        if kills < 8:
+            killed(customer, job)
+            kills += 1
+    # A file needs a new proof of identity after so long.
+    with customer.browser(manager) as browser:
         found = wrong(customer, browser, job)
     took = f"{time.monotonic() - began:.0f} s"
     figure("log export", f"1,000,000 rows, {kills} kills ({took}): wrong rows", sum(found.values()), "0")

@@ -26,7 +26,7 @@ BESIDE = (
 #: Recorded each time, because a file or a secret is handed out again.
 EACH_TIME = {"members:export", "members:reveal"}
 #: Recorded for a look: who saw a picture or downloaded a file.
-LOOKS: set[str] = set()
+LOOKS = {"guests:building_file"}
 TYPED = {
     "email": "new@example.test", "text": "A note", "title": "A title", "name": "A name", "membergroup_name": "Night",
     "member_name": "田中", "reason": "Fire drill",
