@@ -248,7 +248,10 @@ def _answers(port: int) -> bool:
 
 
 def pour(port: int, hook: Hook, seconds: float, rate: int = 100) -> tuple[list[float], Counter[tuple[bool, int]]]:
-    """Post at a steady rate, a tenth forged and a tenth repeated; return the seconds since due times, and answers."""
+    """Post at a steady rate, a tenth forged and a tenth repeated.
+
+    Return the seconds since due times of the genuine ones, and all answers.
+    """
     at, total = database_now(), int(seconds * rate)
     begun = time.monotonic() + 0.5
     lines, opened = threading.local(), []
@@ -276,7 +279,8 @@ def pour(port: int, hook: Hook, seconds: float, rate: int = 100) -> tuple[list[f
         found = list(threads.map(one, range(total)))
     for line in opened:
         line.close()
-    return [each[0] for each in found], Counter((forged, status) for _, forged, status in found)
+    genuine = [seconds for seconds, forged, _ in found if not forged]
+    return genuine, Counter((forged, status) for _, forged, status in found)
 
 
 @contextmanager
