@@ -84,9 +84,8 @@ class RuleForm(ConflictForm, HoursForm):
         self.fields["days"].label = _t("Days (none: always)")
         self.rule = rule
         for each in rule.kind.all_settings:
-            bounds = _t("From %(least)s to %(most)s.") % {"least": each.minimum, "most": each.maximum}
             self.fields[each.name] = forms.IntegerField(
-                label=str(each.label), min_value=each.minimum, max_value=each.maximum, help_text=bounds
+                label=str(each.label), min_value=each.minimum, max_value=each.maximum
             )
         self.order_fields(
             ["is_on", "severity", *(each.name for each in rule.kind.all_settings), "days", "begin", "end"]

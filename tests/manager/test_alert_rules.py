@@ -72,6 +72,10 @@ class TestChanging:
         assert "Choose the days." in page
         assert rule(one) is None
 
+    def test_the_bounds_of_a_number_are_said_once(self, one, manager):
+        page = said(manager.get(at(one, "alerts:rule", "left_open")))
+        assert page.count("1 to 1440") == len(KINDS["left_open"].all_settings)
+
     def test_out_of_hours_is_not_switched_on_without_hours(self, one, manager):
         said_without = {"is_on": "on", "severity": "2", "quiet": "15"}
         page = said(manager.post(at(one, "alerts:rule", "out_of_hours"), said_without))
