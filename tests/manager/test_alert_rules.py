@@ -97,7 +97,7 @@ class TestTrying:
                 ),
             )
         page = said(manager.post(at(one, "alerts:rule", "refused"), REFUSED | {"try": "1"}))
-        assert "It would have raised 3 alerts." in page
+        assert "It would have raised at least 3 alerts." in page
         day = (timezone.now() - timedelta(days=1)).astimezone(TOKYO).date().isoformat()
         assert day in page
         assert "not loaded." in page, "ten of the thirty days are not known"
@@ -115,10 +115,11 @@ class TestTrying:
         moment = timezone.now() - timedelta(days=1)
         happened(one, *(record(moment, category="warning", member_id="m-1") for _ in range(4)))
         page = said(manager.post(at(one, "alerts:rule", "refused"), REFUSED | {"count": "5", "try": "1"}))
-        assert "It would have raised 0 alerts." in page
+        assert "It would have raised at least 0 alerts." in page
 
     def test_forced_doors_are_found_by_the_words_of_the_service(self, one, manager):
         moment = timezone.now() - timedelta(days=2)
+        loaded(one, days=31)
         happened(one, record(moment, category="emergency", content="forced_open", device_id="D1"))
         form = {"is_on": "on", "severity": "3", "quiet": "15", "try": "1"}
         assert "It would have raised 1 alert." in said(manager.post(at(one, "alerts:rule", "forced"), form))
@@ -131,7 +132,7 @@ class TestTrying:
         happened(one, record(night, **door), record(night + timedelta(hours=hours), status="restore", **door))
         rest = {"days": [str(each) for each in range(7)], "begin": "09:00", "end": "17:00", "minutes": "5", "try": "1"}
         form = {"is_on": "on", "severity": "3", "quiet": "15"} | rest
-        assert f"It would have raised {times}" in said(manager.post(at(one, "alerts:rule", kind), form))
+        assert f"It would have raised at least {times}" in said(manager.post(at(one, "alerts:rule", kind), form))
 
     def test_a_log_too_long_to_search_while_somebody_waits_is_given_up(self, one, manager, monkeypatch):
         def slow(*_):
