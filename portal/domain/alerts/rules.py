@@ -87,9 +87,9 @@ class EffectiveRule:
 
     def first_active(self, since: datetime, until: datetime | None) -> datetime | None:
         """Return the first moment of a period at which the rule applies. `until` None: the period is one moment."""
-        if self.hours is None or self.hours.includes(since):
+        if self.is_active_at(since):
             return since
-        if until is None:
+        if self.hours is None or until is None:
             return None
         begin = self.hours.next_begin(since)
         return begin if begin < until else None
