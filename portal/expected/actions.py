@@ -18,12 +18,17 @@ from portal.domain.intents.nonces import Nonce
 from portal.domain.intents.recording import Requester
 from portal.domain.jobs import actions, row_executor
 from portal.domain.jobs.kinds import AuditDescription, JobKind, Skip, Wait
-from portal.domain.jobs.models import Job, JobState, NewRow, Row, RowState, insert_rows
+from portal.domain.jobs.models import Job, JobState, Row, RowState
 from portal.domain.visits.models import Visit
-from portal.expected import checking, lists
-from portal.expected.checking import order_from_json, order_to_json
+from portal.expected import lists
+from portal.expected.checking import GUESTS, order_from_json
 from portal.expected.lists import KIND, list_number
 from portal.guests.issuing import CodeClash, issue_codes
+from portal.imports import actions as imports
+from portal.imports import checking
+from portal.imports.columns import usual_name_order
+from portal.imports.lists import doubt_texts, find_date_order
+from portal.imports.models import Sheet
 from tenants.roles import Permission
 from tenants.sentences import coded_sentence
 
@@ -63,6 +68,7 @@ def erase_before(before: datetime) -> None:
     jobs = Job.objects.filter(kind=KIND, erased_at=None).exclude(state=JobState.RUNNING)
     over = jobs.annotate(ends=Coalesce("last_end", "created_at")).filter(ends__lt=before, created_at__lt=before)
     ids = list(over.values_list("pk", flat=True))
+    _delete_files(ids)
     Row.objects.filter(job__in=ids).update(content=None, problems=[], notes=[])
     Job.objects.filter(pk__in=ids).update(erased_at=ClockTime(), title="", headings=None)
 
@@ -70,7 +76,17 @@ def erase_before(before: datetime) -> None:
 def delete_unstarted() -> None:
     """Delete old lists of the tenant in scope that were never started."""
     old = ClockTime() - _UNSTARTED
-    Job.objects.filter(kind=KIND, state=JobState.CHECKED, created_at__lt=old).delete()
+    unstarted = [*imports.BEFORE_START, JobState.REFUSED]
+    ids = list(Job.objects.filter(kind=KIND, state__in=unstarted, created_at__lt=old).values_list("pk", flat=True))
+    _delete_files(ids)
+    Job.objects.filter(pk__in=ids).delete()
+
+
+def _delete_files(job_ids: list[int]) -> None:
+    sheets = Sheet.objects.filter(job__in=job_ids)
+    files = list(sheets.values_list("file_id", flat=True))
+    sheets.delete()
+    imports.delete_unused_files(files)
 
 
 def _audit_entry(job: Job, action: str) -> AuditDescription:
@@ -87,8 +103,9 @@ GUEST_LIST_KIND = JobKind(
     family=KIND,
     describe_for_audit=_audit_entry,
     page_address=lambda job: reverse("guests:expected_page", args=[job.tenant.slug, list_number(job)]),
+    check=checking.check,
     reason_texts=lists.PROBLEM_TEXTS,
-    field_label=lists.column_label,
+    field_label=GUESTS.label_of,
     submit_row=submit_row,
     describe_row=lists.row_reasons,
     unit=_("codes"),
@@ -97,28 +114,28 @@ GUEST_LIST_KIND = JobKind(
 
 
 def upload(*, by: Requester, file: "UploadedFile[bytes]", mail: bool) -> Job:
-    """Save a list with the results of its dry run. Raises FileFault; then nothing is saved."""
-    sheet = checking.read_sheet(file)
-    found = checking.check_rows(sheet, mail=mail)
+    """Save a list, and check it at once if its columns are clear. Raises FileFault; then nothing is saved."""
     with transaction.atomic():
         delete_unstarted()
-        job = actions.create_job(
-            by=by,
-            kind=KIND,
-            title=(file.name or "")[-200:].replace("\x00", ""),
-            options={"mail": mail, "fingerprint": sheet.fingerprint.hex()},
-            headings=sheet.headings,
-            last_end=checking.last_end(found),
-            size=len(found),
-            state=JobState.CHECKED,
-            checked_at=ClockTime(),
-        )
-        insert_rows(job, [_new_row(each) for each in found])
-        actions.record_action(by, job, "uploaded", {"rows": len(found)})
+        job = imports.upload(by=by, upload=file, job_kind=KIND, options={"mail": mail})
+        sheet = job.sheet
+        is_clear = not GUESTS.missing_text(sheet.columns, "") and not doubt_texts(sheet.file)
+        date_order = find_date_order(job, sheet.columns) if is_clear else None
+        if date_order is None:
+            return job
+        options = {"date_order": date_order, "name_order": usual_name_order(sheet.file.headings, sheet.columns)}
+        imports.choose_columns(by=by, job=job, chosen=sheet.columns, options=options)
+    check_at_once(job)
     return job
 
 
-def _new_row(found: checking.CheckedRow) -> NewRow:
-    order = order_to_json(found.row.order) if found.row.order else None
-    content = {"cells": found.row.cells, "order": order, "marks": found.double_ids}
-    return NewRow(found.row.line, found.action, "", content, found.problems, found.row.notes)
+def check_at_once(job: Job) -> None:
+    """Check a list without waiting for a worker: it has few rows, and a guest may be waiting."""
+    checking.check(job.pk)
+
+
+def discard(*, by: Requester, job: Job) -> bool:
+    """Delete a list that was never started, with its file. Return False if it has started."""
+    if not Sheet.objects.filter(job=job).exists():
+        return actions.discard(by=by, job=job)
+    return imports.discard(by=by, job=job)

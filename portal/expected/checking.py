@@ -1,28 +1,24 @@
-"""Check a list of guests: each row becomes an order for a code or has problems. Nothing is sent."""
+"""Check the rows of a list of guests: each becomes an order for a code, or is refused. Nothing is sent."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.core.exceptions import ValidationError as Invalid
-from django.core.files.uploadedfile import UploadedFile
-from django.core.validators import validate_email
 from django.utils import timezone
+from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
 from accessapi.limits import JST
 from accessapi.resources.guests import GuestCreate
-from portal.base.files import file_limits, reading
-from portal.base.files.date_parsing import parse_day, parse_time, parse_typed_moment
-from portal.base.files.file_limits import FileFault
-from portal.base.files.writing import is_reason_heading
-from portal.base.files.xlsx_reading import LOST_DIGITS
+from portal.base.files import date_parsing
+from portal.base.files.date_parsing import Order
 from portal.base.ui import inputs
-from portal.domain.jobs.models import Action
+from portal.domain.jobs.models import Action, Job, NewRow
 from portal.domain.people import guest_fields
 from portal.domain.people import queries as mirror
-from portal.domain.people.fields import SheetColumn, columns_by_heading, find_faults, heading_key
+from portal.domain.people.fields import SheetColumn, find_faults
 from portal.domain.people.guest_fields import AREAS, EMAIL, END, GRACE, GUEST_NAME, KEYS, REMARKS, START
 from portal.domain.people.text_folding import fold
 from portal.domain.visits import queries as visit_queries
@@ -30,6 +26,8 @@ from portal.domain.visits.models import Preset, Stage, Visit
 from portal.guests import hours
 from portal.guests.issuing import CodeOrder
 from portal.guests.places import Host
+from portal.imports.row_reading import Problem, SheetRow
+from portal.imports.sheet_kinds import SheetKind
 
 FIELDS = (
     SheetColumn(
@@ -40,21 +38,21 @@ FIELDS = (
     ),
     SheetColumn(
         ("E-mail", "メール"), "mail, e-mail address, mail address, メールアドレス, Eメール",
-        ("aiko@example.com", "aiko@example.com"), "email", guest_fields.EMAIL.label,
+        ("aiko@example.com", "aiko@example.com"), "email", guest_fields.EMAIL.label, kind="email",
     ),
     SheetColumn(
         ("Company", "会社"), "organisation, organization, company name, 会社名, 所属, 企業名, 団体名",
         ("Mirai Ltd.", "株式会社みらい"), "company", _("Company"),
     ),
-    SheetColumn(("Date", "日付"), "day, visit date, 来訪日, 訪問日, 来社日", ("", ""), "date", _("Date")),
+    SheetColumn(("Date", "日付"), "day, visit date, 来訪日, 訪問日, 来社日", ("", ""), "date", _("Date"), kind="day"),
     SheetColumn(
         ("Start", "開始"),
         "from, begin, start time, arrival, 開始日時, 開始時刻, 来訪日時, 訪問日時, 来訪時刻, 利用開始, 利用開始日時",
-        ("2026-12-01 13:00", "2026-12-01 13:00"), "start", _("Start"),
+        ("2026-12-01 13:00", "2026-12-01 13:00"), "start", _("Start"), kind="clock",
     ),
     SheetColumn(
         ("End", "終了"), "until, to, end time, 終了日時, 終了時刻, 退館予定, 利用終了, 利用終了日時",
-        ("15:00", "15:00"), "end", _("End"),
+        ("15:00", "15:00"), "end", _("End"), kind="clock",
     ),
     SheetColumn(
         ("Host", "訪問先"), "visits, host name, contact, ホスト, 担当者, 訪問先担当者, 面会者, 受入担当者",
@@ -63,49 +61,22 @@ FIELDS = (
     SheetColumn(("Preset", "プリセット"), "template, type, 種別, テンプレート, 区分", ("", ""), "preset", _("Preset")),
     SheetColumn(
         ("Remarks", "備考"), "remark, note, notes, comment, メモ, 連絡事項", ("", ""), "remarks",
-        guest_fields.REMARKS.label,
+        guest_fields.REMARKS.label, kind="lines",
     ),
 )  # fmt: skip
-BY_NAME = {field.name: field for field in FIELDS}
-_MEANINGS = columns_by_heading(FIELDS)
-
-
-def column_places(headings: Sequence[str]) -> dict[str, int]:
-    """Return the position of each field's column. If two columns have the same meaning, the first one counts."""
-    found: dict[str, int] = {}
-    for place, heading in enumerate(headings):
-        meaning = "" if is_reason_heading(heading) else _MEANINGS.get(heading_key(heading), "")
-        if meaning:
-            found.setdefault(meaning, place)
-    return found
-
-
-def unknown_headings(headings: Sequence[str]) -> list[str]:
-    """Return the headings of columns that are ignored."""
-    taken = set(column_places(headings).values())
-    return [
-        name
-        for place, name in enumerate(headings)
-        if name.strip() and place not in taken and not is_reason_heading(name)
-    ]
-
-
-Problem = tuple[str, str, dict[str, Any]]  # field, word, facts
 COMPANY_MAX = HOST_MAX = 100
 # The column at which a validation error of the service's model is shown.
 _COLUMN_OF_FIELD = {GUEST_NAME.name: "name", START.name: "start", END.name: "end", GRACE.name: "preset",
              AREAS.name: "preset", KEYS.name: "preset", EMAIL.name: "email", REMARKS.name: "remarks"}  # fmt: skip
 
 
-@dataclass
-class ParsedRow:
-    """A line that was read, with an order if it has no problems. `notes` are hints that do not refuse the row."""
-
-    line: int
-    cells: list[str]
-    order: CodeOrder | None = None
-    problems: list[Problem] = field(default_factory=list)
-    notes: list[Problem] = field(default_factory=list)
+def missing_text(columns: Collection[str], _default_group: str) -> str:
+    """Return which required column is missing; "" if none."""
+    if not {"name", "family_name", "given_name"} & set(columns):
+        return _t("Choose a column for the name.")
+    if not {"start", "date"} & set(columns):
+        return _t("Choose a column for the start or the date.")
+    return ""
 
 
 @dataclass(frozen=True)
@@ -135,28 +106,69 @@ class Lookups:
         return Host(found[0][0], found[0][1]) if len(found) == 1 else Host(text)
 
 
-def texts_of(cells: Sequence[str], places: Mapping[str, int]) -> dict[str, str]:
-    """Return the cells by field, stripped; empty ones are left out."""
-    found = {name: cells[place].strip() for name, place in places.items() if place < len(cells)}
-    return {name: text for name, text in found.items() if text}
+class GuestChecker:
+    """The check of one list's rows (`sheet_kinds.RowChecker`)."""
+
+    def __init__(self, job: Job) -> None:
+        self._mail = bool(job.options.get("mail"))
+        self._order = job.sheet.options.get("date_order")
+        self._earlier: dict[str, list[tuple[int, CodeOrder]]] = {}
+        self._last_end: datetime | None = None
+        self._size = 0
+
+    def check(self, rows: Sequence[SheetRow]) -> list[NewRow]:
+        known = Lookups.of((row.texts.get("host", "") for row in rows), mail=self._mail)
+        orders = {row.line: parse_row(row, known, self._order) for row in rows}
+        visits = _active_visits(order for row in rows if not row.problems and (order := orders[row.line]))
+        self._size += len(rows)
+        return [self._new_row(row, orders[row.line], visits) for row in rows]
+
+    def take_late_problems(self) -> list[tuple[int, Problem]]:
+        """Return nothing: of two equal guests, only the later one is a possible duplicate."""
+        return []
+
+    def finish(self) -> dict[str, Any]:
+        return {"last_end": self._last_end, "size": self._size}
+
+    def _new_row(self, row: SheetRow, order: CodeOrder, visits_by_name: dict[str, list[Visit]]) -> NewRow:
+        name = next(filter(None, (row.texts.get("name", ""), *map(str.strip, row.cells))), "")
+        if row.problems:
+            content = {"name": name, "order": None, "quoted": row.quoted}
+            return NewRow(row.line, Action.REFUSED, "", content, row.problems)
+        visits, problems = self._duplicates(row, order, visits_by_name)
+        self._last_end = max(filter(None, (self._last_end, order.end)))
+        content = {"order": order_to_json(order), "marks": [visit.pk for visit in visits], "cleaned": row.cleaned}
+        return NewRow(row.line, Action.DOUBLE if problems else Action.CREATE, "", content, problems, row.notes)
+
+    def _duplicates(
+        self, row: SheetRow, order: CodeOrder, visits_by_name: dict[str, list[Visit]]
+    ) -> tuple[list[Visit], list[Problem]]:
+        """Return the visits that the row probably duplicates, and its problems, also with earlier rows."""
+        key = order.hours.name_key
+        visits = [
+            visit for visit in visits_by_name.get(key, []) if _overlaps(order, visit.use_date_start, visit.use_date_end)
+        ]
+        earlier = [line for line, other in self._earlier.get(key, []) if _overlaps(order, other.start, other.end)]
+        self._earlier.setdefault(key, []).append((row.line, order))
+        problems: list[Problem] = []
+        if visits:
+            problems.append(("name", "double_guest", {"until": visits[0].use_date_end.isoformat()}))
+        if earlier:
+            problems.append(("name", "double_line", {"line": earlier[0]}))
+        return visits, problems
 
 
-def parse_row(line: int, cells: Sequence[str], places: Mapping[str, int], known: Lookups) -> ParsedRow:
-    """Parse one row and report all its problems at once."""
-    row, texts = ParsedRow(line, list(cells)), texts_of(cells, places)
-    for name, text in texts.items():
-        if LOST_DIGITS in text:
-            row.problems.append((name, "digits_lost", {}))
-        elif not _is_valid(inputs.validate_multiline if name == "remarks" else inputs.validate_one_line, text):
-            row.problems.append((name, "controls", {}))
+def parse_row(row: SheetRow, known: Lookups, date_order: Order | None) -> CodeOrder:
+    """Return the order of a row, and report all its problems at once: with problems, the order must not be used."""
+    texts = row.texts
     for name, most in (("company", COMPANY_MAX), ("host", HOST_MAX)):
         if len(texts.get(name, "")) > most:
-            row.problems.append((name, "string_too_long", {"max_length": most}))
+            row.refuse(name, "string_too_long", max_length=most)
     if "name" not in texts or not _is_valid(inputs.validate_visible, texts["name"]):
-        row.problems.append(("name", "missing", {}))
-    preset = _preset(row, texts, known)
-    start = _start(row, texts)
-    end = _end(row, texts, start, preset) if start else None
+        row.refuse("name", "missing")
+    preset = _preset(row, known)
+    start = _start(row, date_order)
+    end = _end(row, start, preset, date_order) if start else None
     if start and end:
         _check_hours(row, start, end, known.now)
     # Without hours, the rest is still checked, so that all problems can be corrected at once.
@@ -165,52 +177,58 @@ def parse_row(line: int, cells: Sequence[str], places: Mapping[str, int], known:
     _check_limits(row, order)
     if texts.get("remarks") and not order.mail:
         row.notes.append(("remarks", "unsent_remarks", {}))
-    row.order = None if row.problems else order
-    return row
+    return order
 
 
-def _preset(row: ParsedRow, texts: Mapping[str, str], known: Lookups) -> Preset | None:
-    if "preset" not in texts:
+def _preset(row: SheetRow, known: Lookups) -> Preset | None:
+    if "preset" not in row.texts:
         return known.default
-    found = known.presets.get(fold(texts["preset"]))
+    found = known.presets.get(fold(row.texts["preset"]))
     if found is None:
-        row.problems.append(("preset", "no_such_preset", {}))
+        row.refuse("preset", "no_such_preset")
     return found
 
 
-def _start(row: ParsedRow, texts: Mapping[str, str]) -> datetime | None:
-    text, day = texts.get("start", ""), parse_day(texts.get("date", ""))
-    if "date" in texts and day is None:
-        row.problems.append(("date", "date", {}))
+def _start(row: SheetRow, date_order: Order | None) -> datetime | None:
+    text, day = row.texts.get("start", ""), _day(row.texts.get("date", ""), date_order)
+    if "date" in row.texts and day is None:
+        row.refuse("date", "date")
         return None
     if not text and day is None:
-        row.problems.append(("start", "missing", {}))
+        row.refuse("start", "missing")
         return None
-    clock = parse_time(text) if text else None
-    if day is not None and (clock is not None or not text):
-        return datetime.combine(day, clock, JST) if clock else datetime(day.year, day.month, day.day, tzinfo=JST)
-    found = parse_typed_moment(text)
+    clock = date_parsing.parse_clock(text) if text else timedelta()
+    if day is not None and clock is not None:
+        return day + clock
+    found = date_parsing.parse_typed_moment(text, order=date_order, today=hours.now().date())
     if found is None:
-        row.problems.append(("start", "time_alone" if clock else "moment", {}))
+        row.refuse("start", "moment" if clock is None else "time_alone")
     return found
 
 
-def _end(row: ParsedRow, texts: Mapping[str, str], start: datetime, preset: Preset | None) -> datetime | None:
-    text = texts.get("end", "")
+def _day(text: str, date_order: Order | None) -> datetime | None:
+    day = date_parsing.parse_day(text, order=date_order, today=hours.now().date())
+    return day and datetime(day.year, day.month, day.day, tzinfo=JST)
+
+
+def _end(row: SheetRow, start: datetime, preset: Preset | None, date_order: Order | None) -> datetime | None:
+    text = row.texts.get("end", "")
     if not text:
         return hours.end_of(preset, start)
-    clock = parse_time(text)
-    found = datetime.combine(start.astimezone(JST).date(), clock, JST) if clock else parse_typed_moment(text, end=True)
+    clock = date_parsing.parse_clock(text)
+    if clock is not None:
+        return date_parsing.end_of_clock(start, clock)
+    found = date_parsing.parse_typed_moment(text, end=True, order=date_order, today=start.date())
     if found is None:
-        row.problems.append(("end", "moment", {}))
+        row.refuse("end", "moment")
     return found
 
 
-def _check_hours(row: ParsedRow, start: datetime, end: datetime, now: datetime) -> None:
+def _check_hours(row: SheetRow, start: datetime, end: datetime, now: datetime) -> None:
     if end <= start:
-        row.problems.append(("end", "ends_before", {}))
+        row.refuse("end", "ends_before")
     elif end <= now:
-        row.problems.append(("end", "over", {}))
+        row.refuse("end", "over")
 
 
 def _order(
@@ -235,15 +253,15 @@ def _order(
     )
 
 
-def _check_limits(row: ParsedRow, order: CodeOrder) -> None:
+def _check_limits(row: SheetRow, order: CodeOrder) -> None:
     """Add the problems from the service's own limits."""
-    if order.email and not _is_valid(validate_email, order.email):
-        row.problems.append(("email", "email", {}))
-    named = {name for name, _word, _facts in row.problems}
-    for path, fault, facts in find_faults(GuestCreate, order.body()):
+    if order.email and not inputs.is_address(order.email):
+        row.refuse("email", "email")
+    named = {name for name, _code, _values in row.problems}
+    for path, fault, values in find_faults(GuestCreate, order.body()):
         column = next((_COLUMN_OF_FIELD[name] for name in reversed(path) if name in _COLUMN_OF_FIELD), "")
         if column and column not in named:
-            row.problems.append((column, fault, facts))
+            row.refuse(column, fault, **values)
             named.add(column)
 
 
@@ -286,80 +304,6 @@ def order_from_json(content: Mapping[str, Any]) -> CodeOrder:
     )
 
 
-# Each row costs one of the hour's 720 calls, and doors and people need a share of them.
-MOST_ROWS = 500
-MOST_BYTES = 2 * 1024 * 1024
-
-
-@dataclass(frozen=True)
-class CheckedRow:
-    """The dry run's result for one row. `double_ids` are visits that it probably duplicates."""
-
-    row: ParsedRow
-    action: Action
-    problems: list[Problem]
-    double_ids: list[int]
-
-
-@dataclass(frozen=True)
-class GuestSheet:
-    """A file that was read completely."""
-
-    headings: list[str]
-    lines: list[tuple[int, list[str]]]
-    fingerprint: bytes
-
-
-def read_sheet(upload: "UploadedFile[bytes]") -> GuestSheet:
-    """Return the file's rows. Raises FileFault, also if there is no column of names; then nothing is saved."""
-    if (upload.size or 0) > MOST_BYTES:
-        raise FileFault("size", mb=MOST_BYTES // 2**20)
-    shape = reading.inspect_file(lambda: upload.chunks(file_limits.CHUNK_BYTES))
-    headings, rows = reading.open_rows(
-        shape.kind, shape.encoding, shape.delimiter, lambda: upload.chunks(file_limits.CHUNK_BYTES)
-    )
-    if "name" not in column_places(headings):
-        raise FileFault("no_names")
-    lines: list[reading.Line] = []
-    for each in rows:
-        if len(lines) >= MOST_ROWS:
-            raise FileFault("rows", most=MOST_ROWS)
-        lines.append(each)
-    return GuestSheet(headings, lines, reading.fingerprint_upload(upload, "guests.expected"))
-
-
-def check_rows(found: GuestSheet, *, mail: bool) -> list[CheckedRow]:
-    """Return every row with its expected result, in a few queries."""
-    columns = column_places(found.headings)
-    hosts = [texts_of(cells, columns).get("host", "") for _line, cells in found.lines]
-    known = Lookups.of(hosts, mail=mail)
-    rows = [parse_row(line, cells, columns, known) for line, cells in found.lines]
-    visits_by_name = _active_visits(row.order for row in rows if row.order)
-    earlier_rows: dict[str, list[tuple[int, CodeOrder]]] = {}
-    return [_check_row(row, visits_by_name, earlier_rows) for row in rows]
-
-
-def _check_row(
-    row: ParsedRow, visits_by_name: dict[str, list[Visit]], earlier_rows: dict[str, list[tuple[int, CodeOrder]]]
-) -> CheckedRow:
-    order = row.order
-    if order is None:
-        return CheckedRow(row, Action.REFUSED, row.problems, [])
-    name = order.hours.name_key
-    visits = [
-        visit for visit in visits_by_name.get(name, []) if _overlaps(order, visit.use_date_start, visit.use_date_end)
-    ]
-    earlier = next((line for line, other in earlier_rows.get(name, []) if _overlaps(order, other.start, other.end)), 0)
-    earlier_rows.setdefault(name, []).append((row.line, order))
-    problems: list[Problem] = (
-        [("name", "double_guest", {"until": visits[0].use_date_end.isoformat()})] if visits else []
-    )
-    if earlier:
-        problems.append(("name", "double_line", {"line": earlier}))
-    action = Action.DOUBLE if problems else Action.CREATE
-    return CheckedRow(row, action, problems, [visit.pk for visit in visits])
-
-
 def _overlaps(order: CodeOrder, start: Any, end: Any) -> bool:
     return bool(order.start < end and start < order.end)
 
@@ -375,6 +319,13 @@ def _active_visits(orders: Iterable[CodeOrder]) -> dict[str, list[Visit]]:
     return found
 
 
-def last_end(found: Sequence[CheckedRow]) -> Any:
-    """Return the latest end of all rows that could become codes."""
-    return max((each.row.order.end for each in found if each.row.order), default=None)
+# Each row costs one of the hour's 720 calls, and doors and people need a share of them.
+GUESTS = SheetKind(
+    own_columns=FIELDS,
+    name_column="name",
+    checker=GuestChecker,
+    missing_text=missing_text,
+    purpose="guests.expected",
+    most_rows=500,
+    most_bytes=2 * 1024 * 1024,
+)

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from accessapi.meanings import RefusalCause
-from portal.base.files.file_limits import fault_text
+from portal.base.files.date_parsing import explain_unread
 from portal.base.ui.chips import Chip
 from portal.base.ui.tables.columns import EMPTY_CELL, Column, EmptyState
 from portal.base.ui.tables.table import Table
@@ -27,7 +27,8 @@ from portal.domain.jobs.models import Action, Job, Row, RowState
 from portal.domain.jobs.queries import with_problem_flags
 from portal.domain.jobs.words import problem_texts
 from portal.domain.visits.models import Visit
-from portal.expected.checking import BY_NAME
+from portal.imports.lists import cells_of_lines, with_common_texts
+from portal.imports.models import Sheet
 from tenants.models import current_tenant
 
 KIND = "expected"
@@ -56,14 +57,17 @@ def list_or_404(_request: HttpRequest, job_id: int) -> Job:
 
 def earlier_upload(job: Job) -> Job | None:
     """Return an earlier list of the same file that was started."""
-    same = guest_lists().filter(
-        options__fingerprint=job.options["fingerprint"], pk__lt=job.pk, started_at__isnull=False
-    )
+    prints = Sheet.objects.filter(job=job).values("file__fingerprint")
+    same = guest_lists().filter(sheet__file__fingerprint__in=prints, pk__lt=job.pk, started_at__isnull=False)
     return same.order_by("-pk").first()
 
 
 def cells_of(job: Job, lines: set[int]) -> Iterator[tuple[int, list[str]]]:
     """Yield the headings (line 0) and these lines as they were uploaded."""
+    if Sheet.objects.filter(job=job).exists():
+        yield from cells_of_lines(job, lines)
+        return
+    # Lists that were uploaded before their files were kept have the cells in their rows.
     yield 0, job.headings or []
     for row in Row.objects.filter(job=job, line__in=lines, content__isnull=False).order_by("line"):
         yield row.line, row.content["cells"]
@@ -77,20 +81,11 @@ def issued_visits(job: Job) -> QuerySet[Visit]:
 
 Facts = Mapping[str, Any]
 
-PROBLEM_TEXTS: dict[str, Callable[[Facts], str]] = {
+PROBLEM_TEXTS = with_common_texts({
     "missing": lambda f: _("required"),
-    "string_too_long": lambda f: _("more than %(max_length)d characters") % f,
-    "string_too_short": lambda f: _("cannot be empty"),
-    "controls": lambda f: _("contains a line break or control character"),
-    "digits_lost": lambda f: _(
-        "digits lost: spreadsheets keep only 15 digits of a number. Format the column as text and enter it again"
-    ),
-    "moment": lambda f: _("time not recognised: use 2026-12-01 13:00"),
     "time_alone": lambda f: _("date missing: use 2026-12-01 13:00, or add a date column"),
-    "date": lambda f: _("date not recognised: use 2026-12-01"),
-    "ends_before": lambda f: _("the end is before the start"),
+    "date": lambda f: explain_unread(f.get("value", ""), "day"),
     "over": lambda f: _("this time has passed"),
-    "email": lambda f: _("not an e-mail address"),
     "no_such_preset": lambda f: _("no preset with this name"),
     "unsent_remarks": lambda f: _("not used: remarks are only sent with the service's e-mail"),
     "double_guest": lambda f: (
@@ -100,7 +95,7 @@ PROBLEM_TEXTS: dict[str, Callable[[Facts], str]] = {
     "double_line": lambda f: _("same name and overlapping time as line %(line)d") % f,
     "appeared": lambda f: _("not requested: a code with this name and time was issued in the meantime"),
     "waits": lambda f: _("waiting to see whether an earlier code with this name was issued"),
-}
+})  # fmt: skip
 
 _REFUSAL_TEXTS: dict[RefusalCause, Callable[[], str]] = {
     RefusalCause.SCOPE: lambda: _("The connection has no permission for this. No code was issued."),
@@ -108,24 +103,6 @@ _REFUSAL_TEXTS: dict[RefusalCause, Callable[[], str]] = {
     RefusalCause.SETTING: lambda: _("The key box does not allow keys for guests. No code was issued."),
     RefusalCause.DUPLICATE: lambda: _("The code was already in use. No code was issued. You can try again."),
 }
-
-
-def file_error_text(word: str, facts: Facts) -> str:
-    """Return why a file cannot be used, and that nothing was saved."""
-    if word == "no_names":
-        text = _("No name column found. Use the heading “Name” or “氏名”.")
-    elif word == "rows":
-        text = _("The file has more than %(n)d rows. Each row uses one of the hour's 720 API calls. Split the file.")
-        text %= {"n": facts["most"]}
-    else:
-        text = fault_text(word, facts)
-    return join_sentences([text, _("Nothing was kept or sent.")])
-
-
-def column_label(field: str) -> str:
-    """Return a column's label; empty if the field is not a column."""
-    known = BY_NAME.get(field)
-    return str(known.label) if known else ""
 
 
 def outcome_chip(row: Row) -> Chip:
@@ -149,7 +126,7 @@ def row_reasons(row: Row) -> list[str]:
     """Return the details of a row's result, including the service's code and words."""
     intent = row.intent
     if intent is None or intent.state in (*UNDER_WAY, State.SUCCEEDED):
-        return problem_texts([*row.problems, *row.notes], row.job)
+        return problem_texts([*row.problems, *row.notes], row.job, (row.content or {}).get("quoted"))
     if intent.state == State.UNCERTAIN:
         return [_("The response was lost. It will not be sent again until it is known whether the code was issued.")]
     if intent.reason == Reason.REFUSED:
@@ -199,7 +176,7 @@ def _order(row: Row) -> dict[str, Any]:
 
 def _guest_cell(row: Row) -> SafeString:
     order = _order(row)
-    name = order.get("name") or next((cell for cell in (row.content or {}).get("cells", []) if cell.strip()), "")
+    name = order.get("name") or (row.content or {}).get("name", "")
     company = format_html(' <span class="muted">{}</span>', order["company"]) if order.get("company") else ""
     return format_html("{}{}", name, company) if name else EMPTY_CELL
 

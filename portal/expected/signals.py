@@ -4,16 +4,21 @@ from django.utils.translation import gettext_lazy
 
 from portal.domain.jobs import kinds
 from portal.expected import actions
+from portal.expected.checking import GUESTS
+from portal.imports import sheet_kinds
 from portal.today import erasing as visits
 from tenants.sentences import register_sentences, register_targets
 
 kinds.register(actions.GUEST_LIST_KIND)
+sheet_kinds.register(actions.GUEST_LIST_KIND.name, GUESTS)
 visits.subscribe(actions.erase_before)
 
 
 register_sentences(
     {
         "expected.uploaded": gettext_lazy("List of expected guests uploaded"),
+        "expected.reread": gettext_lazy("List of expected guests read in another way"),
+        "expected.checked": gettext_lazy("Columns of a list of expected guests chosen"),
         "expected.started": gettext_lazy("List of expected guests started"),
         "expected.stopped": gettext_lazy("List of expected guests stopped"),
         "expected.continued": gettext_lazy("List of expected guests continued"),

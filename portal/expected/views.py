@@ -1,7 +1,5 @@
 """Views of lists of expected guests. Each list has one address whose page depends on its state; each step is a POST."""
 
-from typing import Any
-
 from django import forms
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
@@ -21,21 +19,21 @@ from portal.domain.jobs.models import Action, Job, JobState
 from portal.domain.jobs.pages import JobPage, render_started_job, render_table, tabs_of
 from portal.domain.jobs.views import JobPages
 from portal.domain.visits.models import DeskSettings
-from portal.expected import actions, checking, lists
-from portal.expected.checking import FIELDS, MOST_BYTES, MOST_ROWS
-from portal.expected.lists import CheckedRows, GuestLists, SentRows
+from portal.expected import actions, lists
+from portal.expected.checking import FIELDS
+from portal.expected.lists import KIND, CheckedRows, GuestLists, SentRows
+from portal.imports.forms import UploadForm as SheetUploadForm
+from portal.imports.lists import file_problem_text
+from portal.imports.views import SheetPages, check_context
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 
 
-class UploadForm(forms.Form):
-    """A spreadsheet. It is not validated before it is read."""
+class UploadForm(SheetUploadForm):
+    """A spreadsheet, and how its guests get their codes. It is not validated before it is read."""
 
-    file = forms.FileField(
-        label=gettext_lazy("List"),
-        allow_empty_file=True,
-        widget=forms.ClearableFileInput(attrs={"accept": ".csv,.tsv,.txt,.xlsx"}),
-    )
+    kind_name = KIND
+
     delivery = forms.ChoiceField(
         label=gettext_lazy("Codes"),
         required=False,
@@ -46,13 +44,6 @@ class UploadForm(forms.Form):
         ],
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["file"].help_text = _(
-            "CSV (UTF-8 or Shift-JIS) or XLSX, up to %(rows)d rows and %(mb)d MB. Each row uses "
-            "one of the hour's 720 API calls. The first line must contain the headings."
-        ) % {"rows": MOST_ROWS, "mb": MOST_BYTES // 2**20}
-
 
 DESK = Permission.GUESTS_DESK
 
@@ -62,6 +53,8 @@ def page(request: TenantRequest, job: Job) -> HttpResponse:
     view = JobPage(request, job)
     if job.erased_at is not None:
         return render(request, "expected/erased.html", view.context)
+    if before := SHEETS.show(request, job):
+        return before
     return (
         _dry_run_page(view)
         if job.state == JobState.CHECKED
@@ -86,8 +79,8 @@ def _dry_run_page(view: JobPage) -> HttpResponse:
         "minutes": costs.cost_of_single_rows(counts.by_action(Action.CREATE), connection).minutes,
         "same_file": same,
         "same_file_url": kinds.page_address(same) if same is not None else "",
-        "left_out": checking.unknown_headings(job.headings or []),
         "nonce": nonces.create_nonce(view.request),
+        **check_context(job),
     }
     return render_table(view, CheckedRows, found, "expected/checked.html")
 
@@ -103,7 +96,7 @@ def index(request: TenantRequest) -> HttpResponseBase:
         try:
             job = actions.upload(by=Requester.from_request(request), file=form.cleaned_data["file"], mail=mail)
         except FileFault as fault:
-            form.add_error("file", lists.file_error_text(fault.code, fault.values))
+            form.add_error("file", file_problem_text(fault.code, fault.values))
         else:
             return redirect(kinds.page_address(job))
     listed = GuestLists(request, lists.guest_lists())
@@ -131,12 +124,20 @@ def _confirm(request: TenantRequest, _job: Job) -> str:
     return ""
 
 
+SHEETS = SheetPages(
+    DESK,
+    lists.list_or_404,
+    "expected/base.html",
+    lambda job: reverse("guests:expected", args=[job.tenant.slug]),
+    on_chosen=actions.check_at_once,
+)
 LIST_PAGES = JobPages(
     DESK,
     find_job=lists.list_or_404,
     show_job=page,
     home_address=lambda job: reverse("guests:expected", args=[job.tenant.slug]),
     reason_not_to_start=_confirm,
+    discard=actions.discard,
     uploaded_cells=lists.cells_of,
     sheet_title="guests",
 )

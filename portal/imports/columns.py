@@ -1,41 +1,47 @@
-"""Find out what columns and cells mean: headings in English and Japanese, choices saved per tenant, and values.
+"""Find out what columns mean: by the tenant's earlier choice, by the product that exported them, or by the heading.
 
-Values are not changed; only dates and the words for "clear" are parsed. Headings are guessed only if a wrong guess is
-harmless. "E-mail" is not guessed, because every address in a QR column is sent a valid QR code. "No." is not guessed,
-because it often only counts lines.
+Headings are guessed only if a wrong guess is harmless. "E-mail" is not guessed for members, because every address in a
+QR column is sent a valid QR code. "No." is not guessed, because it often only counts lines.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+
+from django.utils import translation
 
 from portal.base.files.writing import is_reason_heading
-from portal.base.files.xlsx_reading import LOST_DIGITS
-from portal.domain.people.fields import Field, UnreadableCells, columns_by_heading, heading_key
-from portal.domain.people.member_fields import CODE, GROUP, MEMBER, MEMBER_ID, NAME
-from portal.domain.people.text_folding import fold
+from portal.base.ui.tables.table import Table
+from portal.domain.people.fields import heading_key
+from portal.imports import sheet_kinds
 from portal.imports.models import ColumnChoice
-
-CELLS_BY_NAME = {cell.name: cell for cell in MEMBER.sheet_columns}
-_MEANINGS = columns_by_heading(MEMBER.sheet_columns)
+from portal.imports.products import PRODUCTS, find_product
 
 
-def guess_columns(headings: Sequence[str]) -> dict[str, int]:
-    """Return the column index for each field: by the tenant's earlier choice, else by the heading. Each field once."""
-    keys = [heading_key(heading) for heading in headings]
-    chosen = dict(ColumnChoice.objects.filter(heading__in=keys).values_list("heading", "field"))
+def guess_columns(job_kind: str, headings: Sequence[str]) -> dict[str, int]:
+    """Return the column's place for each field. Each field has one; the parts of a name only without the whole name."""
+    kind = sheet_kinds.kind_named(job_kind)
+    known = {each.name for each in kind.columns}
+    keys = ["" if is_reason_heading(heading) else heading_key(heading) for heading in headings]
+    chosen = dict(ColumnChoice.objects.filter(kind=job_kind, heading__in=keys).values_list("heading", "field"))
+    product = find_product(headings) if kind.has_groups else None
+    own = {**product.columns, **chosen} if product else chosen
     columns: dict[str, int] = {}
-    for remembered in (True, False):
-        for place, name in enumerate(keys):
-            if not name or is_reason_heading(headings[place]) or (name in chosen) != remembered:
-                continue
-            field = chosen[name] if remembered else _MEANINGS.get(name, "")
-            if field in CELLS_BY_NAME:
+    for meanings in (chosen, own, kind.meanings):
+        for place, key in enumerate(keys):
+            field = meanings.get(key, "")
+            if key and field in known and (meanings is not kind.meanings or key not in own):
                 columns.setdefault(field, place)
+    if kind.name_column in columns:
+        columns = {name: place for name, place in columns.items() if name not in sheet_kinds.PART_NAMES}
     return columns
 
 
-def save_choices(headings: Sequence[str], columns: Mapping[str, int]) -> None:
+def heading_finder(kind: sheet_kinds.SheetKind) -> Callable[[str], bool]:
+    """Return a function that tells whether a cell is a heading that the kind or the export of a product has."""
+    known = {*kind.meanings, *(key for product in PRODUCTS for key in product.columns)}
+    return lambda text: heading_key(text) in known or is_reason_heading(text)
+
+
+def save_choices(job_kind: str, headings: Sequence[str], columns: Mapping[str, int]) -> None:
     """Save the chosen field for each heading. An empty field means that the column is left out."""
     fields = {place: field for field, place in columns.items()}
     choices = {
@@ -44,71 +50,41 @@ def save_choices(headings: Sequence[str], columns: Mapping[str, int]) -> None:
         if heading_key(heading) and not is_reason_heading(heading)
     }
     ColumnChoice.objects.bulk_create(
-        [ColumnChoice(heading=heading, field=field) for heading, field in choices.items()],
+        [ColumnChoice(kind=job_kind, heading=heading, field=field) for heading, field in choices.items()],
         update_conflicts=True,
-        unique_fields=["tenant", "heading"],
+        unique_fields=["tenant", "kind", "heading"],
         update_fields=["field"],
     )
 
 
-Problem = tuple[str, str, dict[str, Any]]  # field, problem code, values
-
-# A cell with one of these words clears a field of an existing member. An empty cell changes nothing.
-CLEAR_WORDS: Final = ("#clear", "#消去")
-_CLEAR = {fold(word) for word in CLEAR_WORDS}
-_FIELD_BY_CELL = {cell.name: each for each in MEMBER for cell in each.sheet_columns}
-# The member ID and the group are read separately.
-_VALUES = [each for each in MEMBER if each.sheet_columns and each not in (MEMBER_ID, GROUP)]
-
-
-@dataclass
-class ImportRow:
-    """A row of the file by field. `values` has the non-empty values; `cleared` the fields to be cleared."""
-
-    member_id: str = ""
-    group: str = ""
-    values: dict[str, Any] = field(default_factory=dict)
-    cleared: set[str] = field(default_factory=set)
-    problems: list[Problem] = field(default_factory=list)
-
-    @property
-    def name(self) -> str:
-        return str(self.values.get(NAME.name, ""))
-
-    @property
-    def code(self) -> str:
-        return str(self.values.get(CODE.name, ""))
+def unknown_headings(headings: Sequence[str], columns: Mapping[str, int]) -> list[str]:
+    """Return the headings of columns that are left out, except the portal's own column of reasons."""
+    taken = set(columns.values())
+    return [
+        name.strip()
+        for place, name in enumerate(headings)
+        if name.strip() and place not in taken and not is_reason_heading(name)
+    ]
 
 
-def read_row(cells: Sequence[str], columns: Mapping[str, int]) -> ImportRow:
-    """Return the cells of one line by the column mapping. `values` uses the field names and values of MEMBER."""
-    row = ImportRow()
-    width = len(cells)
-    texts = {name: cells[place] for name, place in columns.items() if place < width and cells[place].strip()}
-    for name in [name for name, text in texts.items() if text.startswith("#") and fold(text) in _CLEAR]:
-        del texts[name]
-        _clear(row, name)
-    for name, text in texts.items():
-        if LOST_DIGITS in text:
-            row.problems.append((name, "digits_lost", {}))
-    row.member_id = texts.get(MEMBER_ID.name, "").strip()
-    row.group = texts.get(GROUP.error_cell_of(None), "").strip()
-    for each in _VALUES:
-        if any(cell.name in texts for cell in each.sheet_columns):
-            _read(row, each, texts)
-    return row
+def is_export_only(heading: str) -> bool:
+    """Return whether a heading is one of the portal's own list of members, which nothing can be imported into."""
+    key = heading_key(heading)
+    for language in ("en", "ja"):
+        with translation.override(language):
+            if any(heading_key(str(each.label)) == key for each in Table.registry["members"].columns):
+                return True
+    return False
 
 
-def _clear(row: ImportRow, name: str) -> None:
-    field = _FIELD_BY_CELL[name]
-    if field.is_clearable:
-        row.cleared.add(field.name)
-    else:
-        row.problems.append((name, "cannot_clear", {}))
+def usual_name_order(headings: Sequence[str], columns: Mapping[str, int]) -> str:
+    """Return the order of the parts of a name: as in Japan if the headings are Japanese, otherwise given name first."""
+    named = [headings[columns[name]] for name in sheet_kinds.PART_NAMES if name in columns]
+    return "family" if named and not any(heading.isascii() for heading in named) else "given"
 
 
-def _read(row: ImportRow, field: Field, texts: Mapping[str, str]) -> None:
-    try:
-        row.values[field.name] = field.parse_cells(texts)
-    except UnreadableCells as fault:
-        row.problems.append((*fault.args, {}))
+def name_parts(kind: sheet_kinds.SheetKind, columns: Mapping[str, int], order: str) -> tuple[str, ...]:
+    """Return the chosen parts of the name in order; none if a column has the whole name."""
+    if kind.name_column in columns:
+        return ()
+    return tuple(name for name in sheet_kinds.NAME_ORDERS.get(order, ()) if name in columns)

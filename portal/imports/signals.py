@@ -5,12 +5,13 @@ from django.utils.translation import gettext_lazy as _
 from portal.base.ui import nav
 from portal.base.ui.nav import NavEntry
 from portal.domain.jobs import kinds
-from portal.imports import actions
+from portal.imports import actions, sheet_kinds
 from tenants.roles import Permission
 from tenants.sentences import register_sentences, register_subject, register_targets
 
 nav.register(NavEntry("imports", _("Imports"), "table-import", "imports:index", Permission.IMPORTS_RUN))
 kinds.register(actions.IMPORT)
+sheet_kinds.register(actions.IMPORT.name, actions.MEMBERS)
 
 
 register_subject("imports", _("Imports"), "import")
@@ -18,6 +19,7 @@ register_sentences(
     {
         "job.import": _("Import %(file)s"),
         "import.uploaded": _("File uploaded: %(job)s"),
+        "import.reread": _("File read in another way: %(job)s"),
         "import.checked": _("Columns chosen: %(job)s"),
         "import.prepared": _("Prepared: %(job)s"),
         "import.retried": _("Prepared again: %(job)s"),

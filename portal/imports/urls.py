@@ -8,6 +8,6 @@ urlpatterns = [
     path("", views.index, name="index"),
     path("new/", views.new, name="new"),
     path("template/<spoken:language>.<sheet:kind>", views.template, name="template"),
-    path("<int:job_id>/columns/", views.columns, name="columns"),
+    *views.SHEETS.urls(),
     *job_urls(views.JOBS, "start", "stop", "continue", "retry", "decide", "discard"),
 ]

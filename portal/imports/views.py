@@ -1,9 +1,17 @@
-"""Views of imports. Each import has one address; its page depends on the import's state."""
+"""Views of imports. Each import has one address; its page depends on the import's state.
+
+The pages until the check are the same for all kinds of files (`SheetPages`).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 from django.contrib import messages
 from django.http import HttpResponse, QueryDict
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.urls import reverse
+from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -20,44 +28,132 @@ from portal.domain.people.member_fields import CODE, MEMBER, MEMBER_ID
 from portal.domain.rights.forms import NewMemberRightsForm
 from portal.domain.sync.models import MirrorState
 from portal.imports import actions, lists
-from portal.imports.forms import ColumnsForm, UploadForm, initial_rights, rights_to_save
+from portal.imports.columns import unknown_headings
+from portal.imports.forms import ColumnsForm, LayoutForm, UploadForm, initial_rights, rights_to_save
 from portal.imports.lists import CheckedRows, Imports, SentRows
 from portal.imports.models import KIND
+from portal.imports.products import find_product
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 
 
-def show_job(request: TenantRequest, job: Job) -> HttpResponse:
-    """Show the page for the import's state."""
-    view, state = JobPage(request, job), JobState(job.state)
-    if state == JobState.DRAFT:
-        return render_columns(request, job, ColumnsForm(job), rights_form(request, job))
-    if state == JobState.MAPPED:
-        view.context["progress"] = progress_of_check(job)
-        return render(request, "imports/checking.html", view.context)
-    if state == JobState.REFUSED:
-        view.context["problem"] = lists.file_problem_text(job.problem.get("word", ""), job.problem.get("facts", {}))
-        return render(request, "imports/refused.html", view.context)
-    return (
-        _render_checked(view, job)
-        if state == JobState.CHECKED
-        else render_started_job(view, SentRows, "imports/sent.html")
-    )
+@dataclass(frozen=True)
+class SheetPages:
+    """The pages of a kind of files until the check: how the file is read, what its columns mean, the progress.
+
+    `base`: the template that they extend. `upload_address(job)`: where another file is uploaded. `on_chosen(job)` is
+    called after columns were chosen.
+    """
+
+    permission: Permission
+    find_job: views.FindJob
+    base: str
+    upload_address: Callable[[Job], str]
+    on_chosen: Callable[[Job], None] = lambda _job: None
+
+    def show(self, request: TenantRequest, job: Job) -> HttpResponse | None:
+        """Return the page of a job that is not checked yet; None for other states."""
+        context = {**JobPage(request, job).context, "base": self.base, "upload_url": self.upload_address(job)}
+        match job.state:
+            case JobState.DRAFT:
+                return self.render_columns(request, job, ColumnsForm(job), rights_form(request, job))
+            case JobState.MAPPED:
+                return render(request, "imports/checking.html", context | {"progress": progress_of_check(job)})
+            case JobState.REFUSED:
+                text = lists.file_problem_text(job.problem.get("word", ""), job.problem.get("facts", {}))
+                return render(request, "imports/refused.html", context | {"problem": text})
+        return None
+
+    def render_columns(
+        self,
+        request: TenantRequest,
+        job: Job,
+        form: ColumnsForm,
+        rights: NewMemberRightsForm | None,
+        layout: LayoutForm | None = None,
+    ) -> HttpResponse:
+        file, kind = job.sheet.file, form.kind
+        product = find_product(file.headings) if kind.has_groups else None
+        context = {
+            "job": job, "url": kinds.page_address(job), "chip": job_chip(job), "base": self.base, "form": form,
+            "rights_form": rights, "layout_form": layout or LayoutForm(file), "doubts": lists.doubt_texts(file),
+            "facts": lists.layout_texts(file), "product": product.name if product else "",
+            "is_members": kind.has_groups, "clear_word": lists.clear_words_text(),
+        }  # fmt: skip
+        return render(request, "imports/columns.html", context)
+
+    def urls(self, path_prefix: str = "<int:job_id>/", name_prefix: str = "") -> list[URLPattern]:
+        """Return the URLs of the forms."""
+        may = tenant_view(self.permission, methods=["GET", "POST"])
+        return [
+            path(f"{path_prefix}columns/", may(self._columns), name=f"{name_prefix}columns"),
+            path(f"{path_prefix}layout/", may(self._layout), name=f"{name_prefix}layout"),
+        ]
+
+    @property
+    def _columns(self) -> Callable[..., HttpResponseBase]:
+        def columns(request: TenantRequest, job_id: int) -> HttpResponse:
+            job = self.find_job(request, job_id)
+            if job.state not in actions.BEFORE_START:
+                return redirect(kinds.page_address(job))
+            posted = request.POST if request.method == "POST" else None
+            form, rights = ColumnsForm(job, posted), rights_form(request, job, posted)
+            if not all([form.is_valid(), rights is None or rights.is_valid()]):
+                return self.render_columns(request, job, form, rights)
+            done = actions.choose_columns(
+                by=Requester.from_request(request), job=job, chosen=form.chosen, options=form.options,
+                default_group=form.cleaned_data.get("default_group", ""),
+                rights=rights_to_save(rights) if rights else {},
+            )  # fmt: skip
+            if done:
+                self.on_chosen(job)
+            else:
+                messages.error(request, _("It has already started. Its columns were not changed."))
+            return redirect(kinds.page_address(job))
+
+        return columns
+
+    @property
+    def _layout(self) -> Callable[..., HttpResponseBase]:
+        def layout(request: TenantRequest, job_id: int) -> HttpResponse:
+            job = self.find_job(request, job_id)
+            if request.method != "POST" or job.state not in actions.BEFORE_START:
+                return redirect(kinds.page_address(job))
+            form = LayoutForm(job.sheet.file, request.POST)
+            if form.is_valid():
+                try:
+                    actions.read_again(by=Requester.from_request(request), job=job, layout=form.chosen)
+                except FileFault as fault:
+                    form.add_error(None, lists.file_problem_text(fault.code, fault.values))
+                else:
+                    return redirect(kinds.page_address(job))
+            return self.render_columns(request, job, ColumnsForm(job), rights_form(request, job), form)
+
+        return layout
 
 
 def rights_form(request: TenantRequest, job: Job, posted: QueryDict | None = None) -> NewMemberRightsForm | None:
-    """Return the form for new members' rights; None if this person may not change rights."""
-    if not request.access.can(Permission.RIGHTS_EDIT):
+    """Return the form for new members' rights; None if there are none, or this person may not change rights."""
+    if job.kind != KIND or not request.access.can(Permission.RIGHTS_EDIT):
         return None
     return NewMemberRightsForm(posted, initial=initial_rights(job.sheet.rights))
 
 
-def render_columns(
-    request: TenantRequest, job: Job, form: ColumnsForm, rights: NewMemberRightsForm | None, status: int = 200
-) -> HttpResponse:
-    context = {"job": job, "url": kinds.page_address(job), "chip": job_chip(job), "form": form, "rights_form": rights}
-    context["clear_word"] = lists.clear_words_text()
-    return render(request, "imports/columns.html", context, status=status)
+def show_job(request: TenantRequest, job: Job) -> HttpResponseBase:
+    """Show the page for the import's state."""
+    if page := SHEETS.show(request, job):
+        return page
+    view = JobPage(request, job)
+    if job.state == JobState.CHECKED:
+        return _render_checked(view, job)
+    return render_started_job(view, SentRows, "imports/sent.html")
+
+
+def check_context(job: Job) -> dict[str, Any]:
+    """Return what the preview of every kind of files shows."""
+    sheet = job.sheet
+    unknown = unknown_headings(sheet.file.headings, sheet.columns)
+    return {"findings": lists.findings_texts(job), "unknown_columns": unknown, "doubts": lists.doubt_texts(sheet.file)}
 
 
 def _render_checked(view: JobPage, job: Job) -> HttpResponse:
@@ -81,6 +177,7 @@ def _render_checked(view: JobPage, job: Job) -> HttpResponse:
         "left_out": lists.refused_rows(job),
         "rights": lists.rights_text(job.sheet.rights) if creates else "",
         "unmatched": not job.sheet.columns.keys() & {MEMBER_ID.name, CODE.name},
+        **check_context(job),
     }
     return render_table(view, CheckedRows, offered, "imports/checked.html")
 
@@ -107,27 +204,13 @@ def new(request: TenantRequest) -> HttpResponse:
     return render(request, "imports/new.html", {"form": form, "clear_word": lists.clear_words_text()}, status=status)
 
 
-@tenant_view(MAY_RUN, methods=["GET", "POST"])
-def columns(request: TenantRequest, job_id: int) -> HttpResponse:
-    job = JOBS.find_job(request, job_id)
-    if job.state not in (JobState.DRAFT, JobState.MAPPED, JobState.CHECKED):
-        return redirect(kinds.page_address(job))
-    posted = request.POST if request.method == "POST" else None
-    form, rights = ColumnsForm(job, posted), rights_form(request, job, posted)
-    if not all([form.is_valid(), rights is None or rights.is_valid()]):
-        return render_columns(request, job, form, rights, 422 if form.is_bound else 200)
-    choices = {"default_group": form.cleaned_data["default_group"], "rights": rights_to_save(rights) if rights else {}}
-    if not actions.choose_columns(by=Requester.from_request(request), job=job, chosen=form.chosen, **choices):
-        messages.error(request, _("It has already started. Its columns were not changed."))
-    return redirect(kinds.page_address(job))
-
-
 template = views.template_view(MAY_RUN, MEMBER.sheet_columns, "members")
 
-
+FIND_JOB = job_finder(KIND, "sheet__file")
+SHEETS = SheetPages(MAY_RUN, FIND_JOB, "imports/base.html", lambda job: reverse("imports:new", args=[job.tenant.slug]))
 JOBS = JobPages(
     MAY_RUN,
-    find_job=job_finder(KIND, "sheet__file"),
+    find_job=FIND_JOB,
     show_job=show_job,
     home_address=lambda job: reverse("imports:index", args=[job.tenant.slug]),
     discarded_text=gettext_lazy("Discarded. Nothing was sent and the file was deleted."),

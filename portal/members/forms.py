@@ -129,7 +129,7 @@ class MemberForm(ShownValuesForm, form_of(PLAIN_FIELDS)):  # type: ignore[misc] 
     card_data = CARD.form_field(label=_("Card number"))
     card_remove = forms.BooleanField(label=_("Remove the card"), required=False)
     qr = forms.ChoiceField(label=_("QR code"), widget=forms.RadioSelect)
-    qr_email = forms.EmailField(
+    qr_email = inputs.AddressField(
         label=_("E-mail for the QR code"), max_length=limits.EMAIL_MAX, required=False,
         help_text=_("The service creates a QR code and e-mails it at once."),
     )  # fmt: skip

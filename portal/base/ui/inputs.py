@@ -1,5 +1,6 @@
 """Inputs of forms with their limits and errors, and the renderer that draws form controls."""
 
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
 from django.forms import BoundField
 from django.forms.renderers import DjangoTemplates
 from django.utils.formats import localize
@@ -23,11 +25,14 @@ TOO_LONG = _("At most %(limit_value)d characters (currently %(show_value)d).")
 # Invisible letters: Hangul fillers and the blank Braille pattern.
 _BLANK = "\u115f\u1160\u3164\uffa0\u2800"
 _MOMENT = "%Y-%m-%dT%H:%M:%S"
+_DOTS = re.compile(r"\.{2,}")
+# Marks that turn the direction of the text around them: a name would read differently.
+_TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 def validate_one_line(value: str) -> None:
-    """Raise ValidationError for line breaks and control characters."""
-    if any(unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") for character in value):
+    """Raise ValidationError for line breaks, control characters and marks of direction."""
+    if any(unicodedata.category(one) in ("Cc", "Cs", "Zl", "Zp") or one in _TURNS for one in value):
         raise ValidationError(_("Line breaks and control characters cannot be used here."))
 
 
@@ -40,6 +45,38 @@ def validate_visible(value: str) -> None:
     """Raise ValidationError for a text without visible characters: no one could find or greet such a person."""
     if not any(unicodedata.category(one)[0] not in "CZ" and one not in _BLANK for one in value):
         raise ValidationError(_("This text has no visible characters. Enter it again."))
+
+
+def fold_address(text: str) -> str:
+    """Return an e-mail address with half-width characters: ume＠example。com is ume@example.com."""
+    return unicodedata.normalize("NFKC", text).replace("。", ".").strip()
+
+
+def validate_address(value: str) -> None:
+    """Raise ValidationError for what is no e-mail address.
+
+    Old addresses of Japanese carriers have two dots in a row, or a dot before the @. The service decides about them.
+    """
+    local, _at, domain = value.rpartition("@")
+    validate_email(f"{_DOTS.sub('.', local).strip('.')}@{domain}")
+
+
+def is_address(text: str) -> bool:
+    """Return whether a text is an e-mail address (`validate_address`)."""
+    try:
+        validate_address(text)
+    except ValidationError:
+        return False
+    return True
+
+
+class AddressField(forms.EmailField):
+    """A field for an e-mail address. Full-width characters become half-width ones."""
+
+    default_validators = [validate_address]
+
+    def to_python(self, value: Any) -> Any:
+        return fold_address(super().to_python(value))
 
 
 def validate_year(at: datetime | None) -> None:

@@ -137,6 +137,8 @@ def _detail_cell(row: Row) -> SafeString:
     lines += [
         format_html('<span class="line is-doubt">{}</span>', text) for text in words.problem_texts(notes, row.job)
     ]
+    if row.state == RowState.CHECKED:
+        lines += [format_html('<span class="line muted">{}</span>', text) for text in words.cleaned_texts(row)]
     if row.action == Action.UPDATE:
         lines += [
             format_html(

@@ -201,8 +201,10 @@ class Row(TenantModel):
     `content` is {"name", "code": for people; "body": the specification's names and values; "old": {field: value} of an
     update}, or what a kind that submits single rows (`row_executor.py`) stores; `intent` is the one submitted for it.
     `attempts` counts the requests that had the row or, for single rows, the intents that were surely not sent.
-    `problems` (why refused) and `notes` are [[field, code, {facts}], …] without values. `read_at`: when this job read
-    the member singly, null when it must be read again; `faults` counts the failed readings.
+    `problems` (why refused) and `notes` are [[field, code, {facts}], …] without values; `content` has the values to be
+    quoted beside them ("quoted") and the cells that were cleaned ("cleaned": before and after). `read_at`: when this
+    job read the member singly, null when it must be read again; `faults` counts the failed readings. `goes_first`: it
+    is sent before the other rows of its action, because it frees a card for one of them.
     """
 
     job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="rows")
@@ -221,6 +223,7 @@ class Row(TenantModel):
     attempts = models.PositiveSmallIntegerField(default=0)
     read_at = models.DateTimeField(null=True)
     faults = models.PositiveSmallIntegerField(db_default=0)
+    goes_first = models.BooleanField(db_default=False)
     # The job that sends this row again: at most one.
     retried_in = models.ForeignKey(Job, null=True, on_delete=models.SET_NULL, related_name="+")
 
@@ -233,6 +236,7 @@ class Row(TenantModel):
             models.Index(fields=["job", "state", "action", "line"], name="jobs_row_by_state"),
             models.Index(fields=["part", "position"], name="jobs_row_of_part", condition=models.Q(part__isnull=False)),
             models.Index(fields=["intent"], name="jobs_row_of_intent", condition=models.Q(intent__isnull=False)),
+            models.Index(fields=["job"], name="jobs_row_first", condition=models.Q(goes_first=True)),
             # Past and pending jobs of a member, newest first.
             models.Index(fields=["tenant", "member_id", "-id"], name="jobs_row_of_member"),
         ]

@@ -55,14 +55,36 @@ def text_of(word: str, facts: Facts, own: Mapping[str, Callable[[Facts], str]] |
     return describe(facts) if describe else word
 
 
-def problem_texts(problems: Iterable[Any], job: Job) -> list[str]:
-    """Return a row's problems, [[field, code, {facts}], …], as sentences."""
+def problem_texts(problems: Iterable[Any], job: Job, quoted: Mapping[str, str] | None = None) -> list[str]:
+    """Return a row's problems, [[field, code, {facts}], …], as sentences. `quoted`: the refused texts by field."""
     kind = kinds.kind_of(job)
     texts = []
     for field, word, facts in problems:
-        text = text_of(word, facts, kind.reason_texts)
+        value = (quoted or {}).get(field)
+        text = text_of(word, {**facts, "value": value} if value else facts, kind.reason_texts)
         texts.append(f"{kind.field_label(field) or MEMBER.label_of(field)}: {text}" if field else text)
     return texts
+
+
+def cleaned_texts(row: Row) -> list[str]:
+    """Return the cells of the file that were cleaned, before and after; of a secret, only that it was."""
+    kind, texts = kinds.kind_of(row.job), []
+    for column, (before, after) in ((row.content or {}).get("cleaned") or {}).items():
+        label = kind.field_label(column) or MEMBER.label_of(column)
+        if column in _SECRET_COLUMNS:
+            texts.append(_("%(field)s: cleaned") % {"field": label})
+        else:
+            values = {"field": label, "before": _visible(before), "after": after}
+            texts.append(_("%(field)s: “%(before)s” cleaned to “%(after)s”") % values)
+    return texts
+
+
+_SECRET_COLUMNS = {column.name for column in MEMBER.sheet_columns if column.is_secret}
+
+
+def _visible(text: str) -> str:
+    """Return a text with characters that nobody can see as their numbers: [U+200B]."""
+    return "".join(one if one.isprintable() else f"[U+{ord(one):04X}]" for one in text)
 
 
 def text_of_code(code: str) -> str:
@@ -80,7 +102,7 @@ def describe_row(row: Row, job: Job) -> list[str]:
     if (own := kinds.kind_of(job).describe_row) is not None:
         row.job = job
         return own(row)
-    texts = problem_texts(row.problems, job)
+    texts = problem_texts(row.problems, job, (row.content or {}).get("quoted"))
     if row.state == RowState.FAILED and (row.code or row.detail):
         text = row.detail or ""
         texts.append(" ".join(filter(None, [text_of_code(row.code), row.code and f"({row.code})", text])))

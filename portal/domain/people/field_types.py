@@ -6,10 +6,12 @@ from datetime import datetime
 from typing import Any
 
 from django import forms
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from accessapi.limits import IDENTIFIER_BYTES_MAX
+from accessapi.limits import IDENTIFIER_BYTES_MAX, JST
 from accessapi.resources import write_moment
+from portal.base.files.date_parsing import Order
 from portal.base.ui import inputs
 from portal.domain.people.fields import (
     NEW_MASK,
@@ -153,11 +155,11 @@ class QrCodeField(Field):
         once.pop(f"{self.audit_name}_enabled", None)
         return {self.audit_name: code.get("email") or (NEW_MASK if code else ""), **once}
 
-    def parse_cells(self, texts: Mapping[str, str]) -> Any:
-        data, email = texts.get("qr_data"), texts.get("qr_email", "").strip()
+    def parse_cells(self, texts: Mapping[str, str], date_order: Order | None = None) -> Any:
+        data, email = texts.get("qr_data"), texts.get("qr_email", "")
         if data and email:
             raise UnreadableCells("qr_email", "two_qr_codes")
-        if email and ("@" not in email[1:-1] or any(map(str.isspace, email))):
+        if email and not inputs.is_address(email):
             raise UnreadableCells("qr_email", "email")
         return {"data": data} if data else {"email": email}
 
@@ -200,8 +202,8 @@ class Moment(Field):
     def value_of_input(self, typed: Any) -> Any:
         return typed and write_moment(typed)
 
-    def parse_cells(self, texts: Mapping[str, str]) -> Any:
-        at = moment_of_cell(texts[self.name], self.is_end)
+    def parse_cells(self, texts: Mapping[str, str], date_order: Order | None = None) -> Any:
+        at = moment_of_cell(texts[self.name], self.is_end, date_order, timezone.localdate(timezone=JST))
         if at is None:
             raise UnreadableCells(self.name, "moment")
         return at

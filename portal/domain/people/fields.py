@@ -10,9 +10,9 @@ import marshal
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
-from datetime import datetime
+from datetime import date, datetime
 from functools import cache, cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from django import forms
 from django.db import models
@@ -60,9 +60,9 @@ def item_moment(item: Item, name: str, unexpected: Unexpected) -> datetime | Non
 
 
 @lru_cache(maxsize=10_000)
-def moment_of_cell(cell: str, ends: bool) -> str | None:
+def moment_of_cell(cell: str, ends: bool, order: date_parsing.Order | None, today: date) -> str | None:
     """Return the written moment for a cell, or None. A date alone means its start or, with `ends`, its last second."""
-    found = date_parsing.parse_typed_moment(cell, end=ends)
+    found = date_parsing.parse_typed_moment(cell, end=ends, order=order, today=today)
     try:
         return write_moment(found) if found is not None else None
     except (ValueError, OverflowError):
@@ -126,6 +126,7 @@ def as_json(value: Any) -> str:
 
 
 LabelText: TypeAlias = "str | _StrPromise"
+CellKind = Literal["text", "lines", "code", "card", "email", "moment", "day", "clock", "status"]
 
 
 @dataclass(frozen=True)
@@ -134,6 +135,7 @@ class SheetColumn:
 
     `headings` and `example` are shown in the file template, in English and Japanese. `other_headings`: more headings
     with this meaning, separated by commas. `help` may contain `{n}`, the maximum length. `is_secret`: shown masked.
+    `kind`: how its cells are cleaned and read (`portal.imports.row_reading`).
     """
 
     headings: tuple[str, str]
@@ -143,6 +145,7 @@ class SheetColumn:
     label: LabelText = ""
     help: LabelText = ""
     is_secret: bool = False
+    kind: CellKind = "text"
 
 
 class UnreadableCells(Exception):
@@ -247,7 +250,7 @@ class Field:
         """Return the written value for a cleaned form value."""
         return typed
 
-    def parse_cells(self, texts: Mapping[str, str]) -> Any:
+    def parse_cells(self, texts: Mapping[str, str], date_order: date_parsing.Order | None = None) -> Any:
         """Return the written value that the cells of a row mean. Raises UnreadableCells."""
         return texts[self.name]
 

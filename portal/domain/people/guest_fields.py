@@ -9,6 +9,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from accessapi.resources.guests import GuestUpdate
+from portal.base.ui import inputs
 from portal.domain.people.field_types import Flag, Moment, SecretText, Text, WholeNumberField
 from portal.domain.people.fields import NEW_MASK, Field, FieldSet, Item, mask_email
 from portal.domain.people.models import Guest
@@ -35,7 +36,7 @@ class Email(SecretText):
     """An e-mail address; the audit log stores only its first letter."""
 
     def form_field(self, **more: Any) -> forms.Field:
-        return forms.EmailField(max_length=self.limits["maxLength"], required=False, **self._input_options(**more))
+        return inputs.AddressField(max_length=self.limits["maxLength"], required=False, **self._input_options(**more))
 
     def audit_values(self, value: Any, mask: str = NEW_MASK) -> dict[str, Any]:
         return {self.name: mask_email(value or "", mask)}

@@ -26,7 +26,7 @@ from portal.domain.people.models import Group, Member
 MEMBER_ID = Field(
     "member_id", _("Member ID"), is_code=True, is_hidden=True,
     sheet_columns=(SheetColumn(
-        ("Member ID", "会員ID"), "メンバーID, 利用者ID",
+        ("Member ID", "会員ID"), "メンバーID, 利用者ID", kind="code",
         help=_("The service's ID. Identifies the member to change."),
     ),),
 )  # fmt: skip
@@ -46,7 +46,7 @@ CODE = Text(
         ("Member code", "会員コード"),
         "code, employee number, employee no, employee id, employee code, staff number, staff no, staff id, "
         "社員番号, 会員番号, 社員コード, 職員番号, 学籍番号, 従業員番号, メンバーコード, コード, 社員no",
-        ("E00042", "E00042"),
+        ("E00042", "E00042"), kind="code",
         help=_("At most {n} characters. Identifies the member if there is no ID."),
     ),),
 )  # fmt: skip
@@ -69,7 +69,8 @@ CARD = CardNumber(
         ("Card", "カード番号"),
         "card data, card number, card no, card id, ic card, idm, カード, カードデータ, カードID, ICカード, "
         "ICカード番号, カードno",
-        ("0123456789ABCDEF", "0123456789ABCDEF"), help=_("IC card data, at most {n} characters."), is_secret=True,
+        ("0123456789ABCDEF", "0123456789ABCDEF"), kind="card", help=_("IC card data, at most {n} characters."),
+        is_secret=True,
     ),),
 )  # fmt: skip
 QR = QrCodeField(
@@ -81,11 +82,12 @@ QR = QrCodeField(
     },
     sheet_columns=(SheetColumn(
         ("QR data", "QRデータ"), "qr, qr code, qr code data, QRコード, QRコードデータ, QR情報", name="qr_data",
-        label=_("QR code: data"), help=_("Text of a QR code you prepared."), is_secret=True,
+        kind="code", label=_("QR code: data"), help=_("Text of a QR code you prepared."), is_secret=True,
     ), SheetColumn(
         ("QR e-mail", "QR送付先メールアドレス"),
         "qr code email, QR送付先, QRメール, QRメールアドレス, QR送信先メールアドレス", name="qr_email",
-        label=_("QR code: e-mail"), help=_("The service issues a QR code and e-mails it to this address."),
+        kind="email", label=_("QR code: e-mail"),
+        help=_("The service issues a QR code and e-mails it to this address."),
     )),
 )  # fmt: skip
 START = Moment(
@@ -94,8 +96,8 @@ START = Moment(
     sheet_columns=(SheetColumn(
         ("Use from", "利用開始日"),
         "use start, start, start date, valid from, 利用開始日時, 利用開始, 開始日, 開始日時, 有効開始日, "
-        "使用開始日, 有効期間開始",
-        ("2026-12-01", "2026-12-01"),
+        "使用開始日, 有効期間開始, start of use",
+        ("2026-12-01", "2026-12-01"), kind="moment",
         help=_("2026-12-01, 2026/12/1 or 2026-12-01 09:00. A date alone means 00:00."),
     ),),
 )  # fmt: skip
@@ -105,8 +107,9 @@ END = Moment(
     sheet_columns=(SheetColumn(
         ("Use until", "利用終了日"),
         "use end, end, end date, valid until, valid to, expiry, 利用終了日時, 利用終了, 終了日, 終了日時, "
-        "有効終了日, 使用終了日, 有効期限, 利用期限, 有効期間終了",
-        ("2027-03-31 18:00", "2027-03-31 18:00"), help=_("As above. A date alone means 23:59:59."),
+        "有効終了日, 使用終了日, 有効期限, 利用期限, 有効期間終了, end of use",
+        ("2027-03-31 18:00", "2027-03-31 18:00"), kind="moment",
+        help=_("As above. A date alone means 23:59:59."),
     ),),
 )  # fmt: skip
 PRIVILEGES = (
