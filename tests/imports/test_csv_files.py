@@ -21,9 +21,9 @@ IN_CP932 = st.text(
 def read(content: bytes, pieces: int = 7) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """Read the content as an upload is read, cut into pieces at inconvenient places."""
     chunks = [content[at : at + pieces] for at in range(0, len(content), pieces)] if pieces else [content]
-    shape = reading.inspect_file(lambda: chunks)
-    headings, rows = reading.open_rows(shape.kind, shape.encoding, shape.delimiter, lambda: chunks)
-    return headings, list(rows)
+    found = reading.inspect_file(lambda: chunks, HEADINGS.__contains__)
+    headings, rows = reading.open_rows(found.layout, lambda: chunks)
+    return headings, [(line.number, line.cells) for line in rows]
 
 
 def written(rows: list[list[str]], delimiter: str = ",") -> str:
@@ -98,7 +98,7 @@ def test_lines_are_counted_as_an_editor_counts_them():
     ],
 )
 def test_the_delimiter_is_found(content, delimiter):
-    assert reading.inspect_file(lambda: [content]).delimiter == delimiter
+    assert reading.inspect_file(lambda: [content], HEADINGS.__contains__).layout.delimiter == delimiter
     assert read(content)[0][0] == "name"
 
 

@@ -17,6 +17,7 @@ MAX_SHEET_BYTES = 256 * 1024 * 1024
 MAX_STRINGS_BYTES = 48 * 1024 * 1024
 MAX_SMALL_PART_BYTES = 8 * 1024 * 1024
 MAX_STRINGS = 1_000_000
+MAX_MERGES = 100_000
 # Rows after this many blank ones are the spreadsheet's formatting, not data.
 MAX_BLANK_RUN = 20_000
 
@@ -27,7 +28,7 @@ BATCH_ROWS = 1_000
 class FileFault(Exception):
     """The file cannot be used; nothing of it was imported.
 
-    `code` is the reason; `values` go into the sentence (never a value of the file).
+    `code` is the reason; `values` go into the sentence (never a value of a cell).
     """
 
     def __init__(self, word: str, **facts: Any) -> None:
@@ -40,6 +41,8 @@ Facts = Mapping[str, Any]
 
 _FAULT_TEXTS: dict[str, Callable[[Facts], str]] = {
     "empty": lambda f: _("The file is empty."),
+    "empty_sheet": lambda f: _("The sheet “%(sheet)s” is empty. Choose another sheet.") % f,
+    "no_sheet": lambda f: _("The file has no sheet “%(sheet)s” that can be seen. Choose another sheet.") % f,
     "no_rows": lambda f: _("The file has headings but no rows."),
     "size": lambda f: _("The file is larger than %(n)d MB.") % {"n": f.get("mb", MAX_FILE_BYTES // 2**20)},
     "rows": lambda f: (
@@ -50,9 +53,18 @@ _FAULT_TEXTS: dict[str, Callable[[Facts], str]] = {
     "quotes": lambda f: _("Line %(line)s has a quotation mark in the wrong place. Save the file again.") % f,
     "nul": lambda f: _("Line %(line)s contains a NUL character. The file is damaged or not a spreadsheet.") % f,
     "encoding": lambda f: _("Line %(line)s is neither UTF-8 nor Shift-JIS. Save the file as “CSV UTF-8” or XLSX.") % f,
+    "other_encoding": lambda f: _("Line %(line)s does not fit this encoding. Choose another encoding.") % f,
     "xlsx": lambda f: _("This XLSX file cannot be read. Save it again as XLSX or CSV."),
     "old_excel": lambda f: _("This is an old Excel file (.xls) or has a password. Save it as XLSX or CSV."),
     "password": lambda f: _("The file is password-protected. Save it without a password."),
+    "html": lambda f: _("This is a web page saved as .xls. Open it and save it as XLSX."),
+    "xml_excel": lambda f: _("This is an XML spreadsheet. Open it in Excel and save it as XLSX."),
+    "binary_excel": lambda f: _("This is a binary Excel file (.xlsb). Open it in Excel and save it as XLSX."),
+    "open_document": lambda f: _("This is an OpenDocument file. Open it and save it as XLSX or CSV."),
+    "numbers": lambda f: _("This is a Numbers file. Open it in Numbers and export it as Excel or CSV."),
+    "pdf": lambda f: _("This is a PDF. Upload the spreadsheet that it was created from, as XLSX or CSV."),
+    "zip": lambda f: _("This is a ZIP archive without a workbook. Unpack it and upload the spreadsheet in it."),
+    "no_spreadsheet": lambda f: _("This is not a spreadsheet. Save the list as XLSX or CSV."),
     "bomb": lambda f: _("The file is too large when unpacked or has unexpected content. It was not opened."),
 }
 

@@ -1,56 +1,105 @@
-"""Read CSV and XLSX in the same way: headings first, then numbered rows of text.
+"""Open a file of people, find its table, and read it: CSV and XLSX in the same way.
 
-CSV comes from Excel, Japanese systems and databases: encoding and delimiter are detected, values stay unchanged.
+A layout says how a file is read. It is found when the file arrives, can be changed by a person, and is stored.
 """
 
-import codecs
-import csv
+import dataclasses
 import hashlib
 import io
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from django.core.files.uploadedfile import UploadedFile
 
-from portal.base.files import file_limits, xlsx_reading
-from portal.base.files.file_limits import MAX_CELL, FileFault
+from portal.base.files import csv_reading, encodings, file_limits
+from portal.base.files.encodings import Chunks
+from portal.base.files.file_limits import FileFault
+from portal.base.files.lines import LOST_DIGITS, Line, cell_fault, shown_text
 from portal.base.files.writing import is_portal_file, unescape_formula
+from portal.base.files.xlsx_reading import Workbook
 from tenants import vault
 from tenants.scope import current_tenant_id
 
-Line = tuple[int, list[str]]
-Kind = Literal["csv", "xlsx"]
+__all__ = ["LOST_DIGITS", "FileInfo", "Layout", "Line", "cell_fault", "fingerprint_upload", "inspect_file", "open_rows",
+           "shown_text"]  # fmt: skip
+
+IsHeading = Callable[[str], bool]
 SAMPLE_ROWS = 5
+# The headings are looked for in so many rows, and lost letters of a workbook in so many.
+_TOP_ROWS = 10
+_DOUBTED_ROWS = 1_000
+# A workbook may have more sheets, but the table is looked for in the first ones.
+_MAX_SHEETS = 30
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a file is read. `heading_line` is a row of the sheet or a line of the file, or a blank one above it.
+
+    In a wanted layout, an empty value and line 0 mean that it is found.
+    """
+
+    kind: Literal["csv", "xlsx"]
+    encoding: str = ""
+    delimiter: str = ""
+    sheet: str = ""
+    heading_line: int = 1
+    leaves_out_hidden: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> "Layout":
+        return cls(**stored)
 
 
 @dataclass(frozen=True)
 class FileInfo:
-    """The result of an inspection: the file's format, its headings and its first rows."""
+    """The result of an inspection: the layout, the headings and first rows, and what a person should know.
 
-    kind: Kind
-    encoding: str
-    delimiter: str
+    `top_lines` are the first rows that are not blank, from which the headings can be chosen. `encodings` are all that
+    fit (the present one first). `hidden_rows` counts rows below the headings; `hidden_columns` are positions from 0.
+    `doubts` are codes of `encodings.DOUBTS`, or `two_encodings`.
+    """
+
+    layout: Layout
     headings: list[str]
     sample: list[list[str]]
+    top_lines: list[tuple[int, list[str]]]
+    sheets: list[str] = dataclasses.field(default_factory=list)
+    encodings: list[str] = dataclasses.field(default_factory=list)
+    hidden_rows: int = 0
+    hidden_columns: list[int] = dataclasses.field(default_factory=list)
+    doubts: list[str] = dataclasses.field(default_factory=list)
 
 
-def inspect_file(chunks: Callable[[], Iterable[bytes]]) -> FileInfo:
-    """Detect a file's format by its content, regardless of its name. Raises FileFault."""
+def inspect_file(chunks: Chunks, is_heading: IsHeading, wanted: Layout | None = None) -> FileInfo:
+    """Find the table of a file by its content, regardless of its name. Raises FileFault.
+
+    `is_heading` recognises known headings.
+    """
     first = next(iter(chunks()), b"")
     if not first:
         raise FileFault("empty")
-    kind: Kind = "xlsx" if first[:4] == b"PK\x03\x04" else "csv"
-    if first[:8] == b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1":
-        raise FileFault("old_excel")
-    dialect = detect_dialect(chunks()) if kind == "csv" else Dialect("", "")
-    headings, lines = open_rows(kind, dialect.encoding, dialect.delimiter, chunks)
-    sample = [cells for _line, cells in itertools.islice(lines, SAMPLE_ROWS)]
-    if not sample:
-        raise FileFault("no_rows")
-    return FileInfo(kind, dialect.encoding, dialect.delimiter, headings, sample)
+    if code := _other_format(first):
+        raise FileFault(code)
+    kind: Literal["csv", "xlsx"] = "xlsx" if first[:4] in _ARCHIVES else "csv"
+    wanted = wanted if wanted and wanted.kind == kind else Layout(kind, heading_line=0)
+    return (_inspect_workbook if kind == "xlsx" else _inspect_csv)(chunks, is_heading, wanted)
+
+
+def open_rows(layout: Layout, chunks: Chunks) -> tuple[list[str], Iterator[Line]]:
+    """Return the headings, and a stream of the rows below them. Raises FileFault, also while the rows are read."""
+    if layout.kind == "csv":
+        dialect = csv_reading.Dialect(layout.encoding, layout.delimiter)
+        return _below_headings(csv_reading.read_lines(chunks(), dialect), layout)
+    book = _open_workbook(chunks)
+    sheet, _top = _choose_sheet(book, lambda _heading: False, layout.sheet)
+    return _below_headings(book.read_lines(sheet, layout.heading_line), layout)
 
 
 def fingerprint_upload(upload: "UploadedFile[bytes]", purpose: str) -> bytes:
@@ -61,183 +110,138 @@ def fingerprint_upload(upload: "UploadedFile[bytes]", purpose: str) -> bytes:
     return vault.fingerprint(current_tenant_id(), purpose, digest.hexdigest())
 
 
-def open_rows(
-    kind: str, encoding: str, delimiter: str, chunks: Callable[[], Iterable[bytes]]
-) -> tuple[list[str], Iterator[Line]]:
-    """Return the headings, and a stream of the rows below them. Raises FileFault, also while the rows are read."""
-    lines = _lines(kind, encoding, delimiter, chunks)
-    _number, headings = next(lines, (0, []))
-    if not headings:
+def _inspect_csv(chunks: Chunks, is_heading: IsHeading, wanted: Layout) -> FileInfo:
+    found = encodings.detect_encoding(chunks, wanted.encoding)
+    dialect = csv_reading.Dialect(found.encoding, wanted.delimiter or csv_reading.detect_delimiter(found.sample))
+    top = list(itertools.islice(csv_reading.read_lines(chunks(), dialect), _TOP_ROWS))
+    layout = dataclasses.replace(
+        wanted,
+        encoding=dialect.encoding,
+        delimiter=dialect.delimiter,
+        heading_line=_heading_line(top, is_heading, wanted),
+    )
+    headings, lines = open_rows(layout, chunks)
+    sample = [line.cells for line in itertools.islice(lines, SAMPLE_ROWS)]
+    return _info(layout, headings, sample, top, encodings=found.fitting, doubts=found.doubts)
+
+
+def _inspect_workbook(chunks: Chunks, is_heading: IsHeading, wanted: Layout) -> FileInfo:
+    book = _open_workbook(chunks)
+    sheet, top = _choose_sheet(book, is_heading, wanted.sheet)
+    layout = dataclasses.replace(wanted, sheet=sheet, heading_line=_heading_line(top, is_heading, wanted))
+    headings, lines = _below_headings(book.read_lines(sheet, layout.heading_line), layout)
+    beginning = list(itertools.islice(lines, _DOUBTED_ROWS))
+    sample = [line.cells for line in beginning[:SAMPLE_ROWS]]
+    text = "\n".join("\t".join(line.cells) for line in (*top, *beginning))
+    return _info(
+        layout,
+        headings,
+        sample,
+        top,
+        sheets=book.sheets,
+        hidden_rows=_count_hidden(book, layout) if book.has_hidden_rows(sheet) else 0,
+        hidden_columns=[place for place in book.hidden_columns(sheet) if place < max(map(len, (headings, *sample)))],
+        doubts=sorted(encodings.find_doubts(text)),
+    )
+
+
+def _info(layout: Layout, headings: list[str], sample: list[list[str]], top: list[Line], **more: Any) -> FileInfo:
+    if not sample:
+        raise FileFault("no_rows")
+    return FileInfo(layout, headings, sample, [(line.number, line.cells) for line in top], **more)
+
+
+def _count_hidden(book: Workbook, layout: Layout) -> int:
+    whole = dataclasses.replace(layout, leaves_out_hidden=False)
+    _headings, lines = _below_headings(book.read_lines(layout.sheet, layout.heading_line), whole)
+    return sum(line.is_hidden for line in lines)
+
+
+def _open_workbook(chunks: Chunks) -> Workbook:
+    """Open a workbook in memory (packed and limited), because an archive must be read from its end."""
+    return Workbook(io.BytesIO(b"".join(chunks())))
+
+
+def _choose_sheet(book: Workbook, is_heading: IsHeading, wanted: str) -> tuple[str, list[Line]]:
+    """Return the wanted sheet, or the first with known headings, or the first that is not empty; and its first rows."""
+    if wanted and wanted not in book.sheets:
+        raise FileFault("no_sheet", sheet=wanted)
+    tops = {
+        sheet: list(itertools.islice(book.read_lines(sheet), _TOP_ROWS))
+        for sheet in ([wanted] if wanted else book.sheets[:_MAX_SHEETS])
+    }
+    if wanted and not tops[wanted]:
+        raise FileFault("empty_sheet", sheet=wanted)
+    # A cover sheet may have a single cell that looks like a heading.
+    for least in (2, 1, 0):
+        for sheet, top in tops.items():
+            if top and max(_count_headings(line, is_heading) for line in top) >= least:
+                return sheet, top
+    raise FileFault("empty")
+
+
+def _heading_line(top: list[Line], is_heading: IsHeading, wanted: Layout) -> int:
+    """Return the line with the most known headings, otherwise the first one."""
+    if not top:
         raise FileFault("empty")
-    if len(headings) > file_limits.MAX_COLUMNS:
-        raise FileFault("columns", line=1)
-    ours = is_portal_file(headings)
-    rows = ((line, [unescape_formula(cell) for cell in cells]) for line, cells in lines) if ours else lines
-    return headings, _check_limits(rows)
+    return wanted.heading_line or max(top, key=lambda line: _count_headings(line, is_heading)).number
 
 
-def _lines(kind: str, encoding: str, delimiter: str, chunks: Callable[[], Iterable[bytes]]) -> Iterator[Line]:
-    if kind == "csv":
-        return read_rows(chunks(), Dialect(encoding, delimiter))
-    return xlsx_reading.read_rows(xlsx_reading.XlsxArchive(xlsx_reading.load_archive(iter(chunks()))))
+def _count_headings(line: Line, is_heading: IsHeading) -> int:
+    return sum(is_heading(cell) for cell in line.cells if cell.strip())
 
 
-def _check_limits(lines: Iterator[Line]) -> Iterator[Line]:
-    for count, (line, cells) in enumerate(lines, start=1):
+def _below_headings(lines: Iterator[Line], layout: Layout) -> tuple[list[str], Iterator[Line]]:
+    heading = next((line for line in lines if line.number >= layout.heading_line), None)
+    if heading is None:
+        raise FileFault("empty")
+    if len(heading.cells) > file_limits.MAX_COLUMNS:
+        raise FileFault("columns", line=heading.number)
+    if layout.leaves_out_hidden:
+        lines = (line for line in lines if not line.is_hidden)
+    if is_portal_file(heading.cells):
+        lines = (line._replace(cells=[unescape_formula(cell) for cell in line.cells]) for line in lines)
+    return heading.cells, _check_limits(lines)
+
+
+def _check_limits(lines: Iterable[Line]) -> Iterator[Line]:
+    for count, line in enumerate(lines, start=1):
         if count > file_limits.MAX_ROWS:
             raise FileFault("rows")
-        if len(cells) > file_limits.MAX_COLUMNS:
-            raise FileFault("columns", line=line)
-        yield line, cells
+        if len(line.cells) > file_limits.MAX_COLUMNS:
+            raise FileFault("columns", line=line.number)
+        yield line
 
 
-ENCODINGS = ("utf-8-sig", "cp932")
-DELIMITERS = (",", ";", "\t")
-# The decoder turns bytes that Shift-JIS does not use into these characters.
-_NOT_JAPANESE = re.compile("[\x80\xa0\uf8f0-\uf8f3]")
-_SAMPLE = 64 * 1024
+_ARCHIVES = (b"PK\x03\x04", b"PK\x05\x06")
+# The first bytes of files that are no CSV, and the fault that names them.
+_BEGINNINGS = {
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "old_excel",
+    b"\x09\x08\x10\x00": "old_excel",
+    b"\x09\x08\x08\x00": "old_excel",
+    b"%PDF-": "pdf",
+    b"MIME-Version:": "html",
+    b"{\\rtf": "no_spreadsheet",
+    b"BEGIN:VCARD": "no_spreadsheet",
+    b"\x89PNG\r\n": "no_spreadsheet",
+    b"\xff\xd8\xff": "no_spreadsheet",
+    b"GIF8": "no_spreadsheet",
+    b"Rar!\x1a": "no_spreadsheet",
+    b"7z\xbc\xaf": "no_spreadsheet",
+    b"\x1f\x8b\x08": "no_spreadsheet",
+}
+_HTML = re.compile(r"\s*<(!doctype html|!--|html|head|meta|body|table|style|script|center|div|font|br|b|p)\b", re.I)
 
 
-@dataclass(frozen=True)
-class Dialect:
-    """The encoding and the delimiter of a CSV file."""
-
-    encoding: str
-    delimiter: str
-
-
-def detect_dialect(chunks: Iterable[bytes]) -> Dialect:
-    """Return the dialect of a file. Raises FileFault: `nul`, `encoding`, `empty`."""
-    encoding, sample = _detect_encoding(chunks)
-    return Dialect(encoding, _detect_delimiter(sample))
-
-
-def read_rows(chunks: Iterable[bytes], dialect: Dialect) -> Iterator[Line]:
-    """Yield (line number, cells) of each line that is not blank. A record over several lines has its first number.
-
-    Raises FileFault `quotes` or `cell` with the line, if the file violates the rules of CSV.
-    """
-    csv.field_size_limit(MAX_CELL * 4)
-    text = io.TextIOWrapper(io.BufferedReader(_ChunkReader(chunks)), encoding=dialect.encoding, newline="")
-    reader = csv.reader(_blank_sep_line(text), delimiter=dialect.delimiter, strict=True)
-    line = 1
-    try:
-        for cells in reader:
-            if any(map(str.strip, cells)):
-                yield line, cells
-            line = reader.line_num + 1
-    except csv.Error as error:
-        word = "cell" if "limit" in str(error) else "quotes"
-        raise FileFault(word, line=line) from None
-    except UnicodeDecodeError:
-        raise FileFault("encoding", line=line) from None
-
-
-def _detect_encoding(chunks: Iterable[bytes]) -> tuple[str, str]:
-    """Return encoding and sample: UTF-16 by its mark, otherwise UTF-8 or else Shift-JIS if every byte fits."""
-    tries = {name: _EncodingTrial(name) for name in ENCODINGS}
-    lines, pieces = 1, iter(chunks)
-    for number, chunk in enumerate(pieces):
-        if number == 0 and chunk[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-            return "utf-16", _decode_sample(itertools.chain([chunk], pieces), "utf-16")
-        if b"\x00" in chunk:
-            raise FileFault("nul", line=lines + chunk[: chunk.index(b"\x00")].count(b"\n"))
-        _feed_trials(tries, chunk, lines)
-        lines += chunk.count(b"\n")
-    _feed_trials(tries, b"", lines, final=True)
-    found = next(iter(tries))
-    return found, tries[found].sample
-
-
-class _EncodingTrial:
-    """A trial of one encoding. It ends at the first byte that does not fit."""
-
-    def __init__(self, name: str) -> None:
-        self._decoder = codecs.getincrementaldecoder(name)()
-        self._japanese = name == "cp932"
-        self.sample = ""
-
-    def feed(self, chunk: bytes, *, final: bool) -> int | None:
-        """Return None while every byte fits, otherwise the number of lines in the chunk before the fault."""
-        try:
-            text = self._decoder.decode(chunk, final)
-        except UnicodeDecodeError as error:
-            return chunk[: error.start].count(b"\n")
-        if self._japanese and (fault := _NOT_JAPANESE.search(text)):
-            return text[: fault.start()].count("\n")
-        if len(self.sample) < _SAMPLE:
-            self.sample += text[:_SAMPLE]
-        return None
-
-
-def _feed_trials(tries: dict[str, _EncodingTrial], chunk: bytes, lines: int, *, final: bool = False) -> None:
-    """Feed the chunk to all trials and drop encodings that do not fit. Raises FileFault if none is left."""
-    for name, each in list(tries.items()):
-        before = each.feed(chunk, final=final)
-        if before is not None:
-            del tries[name]
-            if not tries:
-                raise FileFault("encoding", line=lines + before)
-
-
-def _decode_sample(chunks: Iterable[bytes], encoding: str) -> str:
-    decoder, text = codecs.getincrementaldecoder(encoding)("replace"), ""
-    for chunk in chunks:
-        text += decoder.decode(chunk[:_SAMPLE])
-        if len(text) >= _SAMPLE:
-            break
-    return text
-
-
-def _detect_delimiter(sample: str) -> str:
-    """Return the delimiter with the most equal numbers of columns in the first lines; a comma for a single column."""
-    if not sample.strip():
-        raise FileFault("empty")
-    beginning = sample.lstrip("\ufeff")[:6].lower()
-    if beginning.startswith("sep=") and beginning[4:5] in DELIMITERS:
-        return beginning[4]
-    return max(DELIMITERS, key=lambda each: _column_agreement(sample, each))
-
-
-def _column_agreement(sample: str, delimiter: str) -> tuple[float, int]:
-    widths = []
-    try:
-        for cells in csv.reader(io.StringIO(sample.lstrip("\ufeff"), newline=""), delimiter=delimiter, strict=True):
-            if any(map(str.strip, cells)):
-                widths.append(len(cells))
-            if len(widths) == 20:
-                break
-    except csv.Error:
-        pass  # the sample may end within quotes; the rows before count
-    if not widths or widths[0] < 2:
-        return 0.0, 0
-    return sum(width == widths[0] for width in widths) / len(widths), widths[0]
-
-
-def _blank_sep_line(lines: Iterable[str]) -> Iterator[str]:
-    """Yield the lines with a blank one for Excel's first line "sep=;", so that line numbers stay correct."""
-    for number, line in enumerate(lines):
-        text = line.strip().lower()
-        yield "\n" if number == 0 and len(text) <= 5 and text.startswith("sep=") else line
-
-
-class _ChunkReader(io.RawIOBase):
-    """A file object over an iterable of chunks."""
-
-    def __init__(self, chunks: Iterable[bytes]) -> None:
-        self._chunks = iter(chunks)
-        self._rest = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # the stubs want any buffer
-        while not self._rest:
-            chunk = next(self._chunks, None)
-            if chunk is None:
-                return 0
-            self._rest = memoryview(chunk)
-        taken = min(len(buffer), len(self._rest))
-        buffer[:taken] = self._rest[:taken]
-        self._rest = self._rest[taken:]
-        return taken
+def _other_format(first: bytes) -> str:
+    """Return the fault of a file that is neither CSV nor XLSX, by its beginning; empty for others."""
+    for beginning, code in _BEGINNINGS.items():
+        if first.startswith(beginning):
+            return code
+    is_wide = first[:2] in (b"\xff\xfe", b"\xfe\xff")
+    text = first[:4096].decode("utf-16" if is_wide else "utf-8-sig", "ignore")
+    if "urn:schemas-microsoft-com:office:spreadsheet" in text and text.lstrip().startswith("<?xml"):
+        return "xml_excel"
+    if _HTML.match(text) or (text.lstrip().startswith("<?xml") and "<html" in text.lower()):
+        return "html"
+    return "no_spreadsheet" if text.lstrip().startswith("<?xml") else ""

@@ -1,185 +1,231 @@
-"""Read the first sheet of an XLSX file as rows of text. Neither the sheet nor a long row is held in memory.
+"""Read a sheet of an XLSX file as rows of text. Neither the sheet nor a long row is held in memory.
 
-Cells are returned as a person sees them: numbers without a superfluous decimal point, leading zeros if the format shows
-them, dates as 2026-12-01, formulas as text without evaluation.
-
-The file is a ZIP archive, whose directory is checked before anything is unpacked.
+Cells are returned as a person sees them: numbers without a superfluous decimal point, leading zeros and letters if the
+format shows them, dates as 2026-12-01, and formulas as the result that is stored with them.
 """
 
-import io
-import posixpath
+import functools
 import re
-import zipfile
 from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from datetime import datetime, time, timedelta
-from typing import Any, BinaryIO
-from xml.parsers import expat
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import BinaryIO, NamedTuple
 
-from openpyxl.styles.numbers import BUILTIN_FORMATS, is_date_format
-from openpyxl.utils.datetime import CALENDAR_MAC_1904, CALENDAR_WINDOWS_1900, from_excel
+from openpyxl.styles.numbers import BUILTIN_FORMATS
+from openpyxl.utils.datetime import CALENDAR_MAC_1904, CALENDAR_WINDOWS_1900
 
-from portal.base.files import file_limits
+from portal.base.files import file_limits, number_formats
 from portal.base.files.file_limits import FileFault
+from portal.base.files.lines import MERGED, Line, mark_fault
+from portal.base.files.number_formats import CellFormat
+from portal.base.files.xlsx_archive import XlsxArchive, parse_part, read_elements, resolve_target
 
-_SHEETS = "xl/worksheets/"
-_STRINGS = "xl/sharedstrings.xml"
-_READ_BYTES = 64 * 1024
-
-
-class XlsxArchive:
-    """An archive whose parts are within the limits. Raises FileFault `xlsx` or `bomb`."""
-
-    def __init__(self, source: BinaryIO) -> None:
-        try:
-            self._zip = zipfile.ZipFile(source)
-            self._parts = {info.filename.lower().lstrip("/"): info for info in self._zip.infolist()}
-        except (zipfile.BadZipFile, zipfile.LargeZipFile, ValueError, NotImplementedError, OSError):
-            raise FileFault("xlsx") from None
-        if len(self._parts) > file_limits.MAX_PARTS:
-            raise FileFault("bomb")
-        for name, info in self._parts.items():
-            if info.flag_bits & 1:
-                raise FileFault("password")
-            if name.endswith((".xml", ".rels")) and info.file_size > _max_bytes(name):
-                raise FileFault("bomb")
-
-    def __contains__(self, name: str) -> bool:
-        return name.lower().lstrip("/") in self._parts
-
-    @contextmanager
-    def open(self, name: str) -> Iterator[BinaryIO]:
-        """Open a part, which yields at most the bytes that the directory announced. Raises FileFault `xlsx`."""
-        info = self._parts.get(name.lower().lstrip("/"))
-        if info is None or info.file_size > _max_bytes(name.lower()):
-            raise FileFault("xlsx" if info is None else "bomb")
-        try:
-            with self._zip.open(info) as part:
-                yield part  # type: ignore[misc]  # IO[bytes] is what the stubs call it
-        except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError):
-            raise FileFault("xlsx") from None
-        except Exception as error:
-            # The decompressors have their own error classes (zlib.error, lzma.LZMAError).
-            if type(error).__module__ in ("zlib", "_lzma", "_bz2", "lzma", "bz2"):
-                raise FileFault("xlsx") from None
-            raise
-
-
-def _max_bytes(name: str) -> int:
-    if name.startswith(_SHEETS) or "/worksheets/" in name:
-        return file_limits.MAX_SHEET_BYTES
-    return file_limits.MAX_STRINGS_BYTES if name.endswith("sharedstrings.xml") else file_limits.MAX_SMALL_PART_BYTES
-
-
-def parse_part(
-    part: BinaryIO,
-    start: Callable[[str, dict[str, str]], Any] | None = None,
-    end: Callable[[str], Any] | None = None,
-    text: Callable[[str], Any] | None = None,
-) -> Iterator[None]:
-    """Parse a part with the handlers, names without namespaces. Yield after each piece, and refuse entities.
-
-    Raises FileFault `xlsx` for what is not well-formed.
-    """
-    parser = expat.ParserCreate(namespace_separator=" ")
-    parser.buffer_text = True
-    parser.EntityDeclHandler = _no_entities
-    if start is not None:
-        parser.StartElementHandler = lambda name, attributes: start(_local_name(name), attributes)
-    if end is not None:
-        parser.EndElementHandler = lambda name: end(_local_name(name))
-    if text is not None:
-        parser.CharacterDataHandler = text
-    try:
-        while piece := part.read(_READ_BYTES):
-            parser.Parse(piece, False)
-            yield
-        parser.Parse(b"", True)
-        yield
-    except expat.ExpatError:
-        raise FileFault("xlsx") from None
-
-
-def read_elements(package: XlsxArchive, name: str) -> list[tuple[str, dict[str, str]]]:
-    """Return the elements of a small part, in order, with their attributes."""
-    found: list[tuple[str, dict[str, str]]] = []
-    with package.open(name) as part:
-        for _piece in parse_part(part, start=lambda tag, attributes: found.append((tag, attributes))):
-            if len(found) > 200_000:
-                raise FileFault("bomb")
-    return found
-
-
-def resolve_target(base: str, target: str) -> str:
-    """Return the target of a relationship as a name in the archive."""
-    if target.startswith("/"):
-        return target.lstrip("/")
-    return posixpath.normpath(posixpath.join(posixpath.dirname(base), target))
-
-
-def load_archive(chunks: Iterator[bytes]) -> BinaryIO:
-    """Return the (small, limited) packed file in memory, because an archive must be read from its end."""
-    return io.BytesIO(b"".join(chunks))
-
-
-def _local_name(name: str) -> str:
-    return name.rpartition(" ")[2]
-
-
-def _no_entities(*_declared: Any) -> None:
-    raise FileFault("bomb")
-
-
-Line = tuple[int, list[str]]
-# Returns the text of a cell's number, in the calendar of its workbook.
-_Reader = Callable[[str, datetime], str]
 _RELATIONSHIP = "http://schemas.openxmlformats.org/officeDocument/2006/relationships id"
 _STRICT_RELATIONSHIP = "http://purl.oclc.org/ooxml/officeDocument/relationships id"
 _ESCAPED = re.compile(r"_x(00[01][0-9A-Fa-f]|007[Ff]|[Ff]{3}[EeFf])_")
-_ZEROS = re.compile(r"0{2,40}\Z")
-# Spreadsheets store fifteen digits of a number: a longer one is no longer exact.
-_EXACT = 10**15
-# Marks a cell with lost digits; a character that no text may contain.
-LOST_DIGITS = "\ufffe"
+_TRUE = ("1", "true")
+_SCAN_BYTES = 1024 * 1024
+# In UTF-16, which begins with one of the marks, the words are not found.
+_STRUCTURE_WORDS = (b"mergeCell", b"hidden", b'ht="0', b'width="0', b"\xff\xfe", b"\xfe\xff")
+_RANGE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7}):\$?([A-Z]{1,3})\$?(\d{1,7})")
 
 
-def read_rows(package: XlsxArchive) -> Iterator[Line]:
-    """Yield (row number, cells) of each row that is not blank. Raises FileFault: xlsx, bomb, columns, cell."""
-    path, epoch = _first_sheet(package)
-    strings = _strings(package)
-    reading = _RowParser(strings, _formats(package), epoch)
-    with package.open(path) as part:
-        for _piece in parse_part(part, reading.start, reading.end, reading.text):
-            while reading.ready:
-                yield reading.ready.popleft()
-            if reading.is_done:
-                return
+class Workbook:
+    """The visible sheets of a workbook. Raises FileFault `xlsx`, or the fault of another kind of archive."""
+
+    def __init__(self, source: BinaryIO) -> None:
+        self._archive = XlsxArchive(source)
+        self._paths: dict[str, str] = {}
+        self._structures: dict[str, _Structure] = {}
+        self._epoch = CALENDAR_WINDOWS_1900
+        self._is_uncalculated = False
+        self._read_directory()
+        if not self._paths:
+            raise FileFault("xlsx")
+
+    @property
+    def sheets(self) -> list[str]:
+        """Return the names of the visible sheets, in their order."""
+        return list(self._paths)
+
+    def read_lines(self, sheet: str, heading_line: int = 0) -> Iterator[Line]:
+        """Yield each row that is not blank. Merged cells are filled downwards, but not from headings into the rows.
+
+        Raises FileFault: xlsx, bomb, columns, cell.
+        """
+        lines = self._read_rows(sheet)
+        merges = self._structure(sheet).merges
+        return _fill_merged(lines, merges, heading_line) if merges else lines
+
+    def hidden_columns(self, sheet: str) -> list[int]:
+        """Return the positions of hidden columns, from 0."""
+        return sorted(self._structure(sheet).hidden_columns)
+
+    def has_hidden_rows(self, sheet: str) -> bool:
+        return self._structure(sheet).has_hidden_rows
+
+    @functools.cached_property
+    def _strings(self) -> list[str]:
+        return _strings(self._archive)
+
+    @functools.cached_property
+    def _formats(self) -> "list[_Style]":
+        return _formats(self._archive)
+
+    def _structure(self, sheet: str) -> "_Structure":
+        if sheet not in self._structures:
+            self._structures[sheet] = _read_structure(self._archive, self._paths[sheet])
+        return self._structures[sheet]
+
+    def _read_rows(self, sheet: str) -> Iterator[Line]:
+        rows = _RowParser(self._strings, self._formats, self._epoch, is_uncalculated=self._is_uncalculated)
+        with self._archive.open(self._paths[sheet]) as part:
+            for _piece in parse_part(part, rows.start, rows.end, rows.text):
+                while rows.ready:
+                    yield rows.ready.popleft()
+                if rows.is_done:
+                    return
+
+    def _read_directory(self) -> None:
+        """Find the visible sheets, the calendar, and whether formulas were never calculated."""
+        book = "xl/workbook.xml"
+        for tag, attributes in read_elements(self._archive, "_rels/.rels") if "_rels/.rels" in self._archive else []:
+            if tag == "Relationship" and attributes.get("Type", "").endswith("/officeDocument"):
+                book = resolve_target("", attributes.get("Target", ""))
+        folder, _slash, name = book.rpartition("/")
+        if book not in self._archive or not name.endswith(".xml"):
+            raise FileFault(self._archive.other_format())
+        targets = {
+            attributes.get("Id", ""): attributes
+            for tag, attributes in read_elements(self._archive, f"{folder}/_rels/{name}.rels")
+            if tag == "Relationship"
+        }
+        for tag, attributes in read_elements(self._archive, book):
+            if tag == "workbookPr" and attributes.get("date1904", "0") in _TRUE:
+                self._epoch = CALENDAR_MAC_1904
+            elif tag == "calcPr":
+                self._is_uncalculated = attributes.get("fullCalcOnLoad", "0") in _TRUE
+            elif tag == "sheet" and attributes.get("state", "visible") == "visible":
+                found = targets.get(attributes.get(_RELATIONSHIP) or attributes.get(_STRICT_RELATIONSHIP, ""), {})
+                if found.get("Type", "").endswith("/worksheet"):
+                    self._paths[attributes.get("name", "")] = resolve_target(book, found.get("Target", ""))
+
+
+class _Merge(NamedTuple):
+    """The first column of merged cells over several rows."""
+
+    first: int
+    column: int  # position from 0
+    last: int
+
+
+class _Structure(NamedTuple):
+    """What a sheet says about its rows and columns outside of the cells."""
+
+    merges: list[_Merge]
+    hidden_columns: set[int]
+    has_hidden_rows: bool
+
+
+def _read_structure(archive: XlsxArchive, path: str) -> _Structure:
+    """Return merged cells and hidden columns. A sheet has merged cells behind its rows, so it is read before them.
+
+    It is only parsed if its bytes name one of these things, because parsing takes long.
+    """
+    merges: list[_Merge] = []
+    hidden_columns: set[int] = set()
+    hidden_rows = 0
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        nonlocal hidden_rows
+        if name == "mergeCell" and (found := _RANGE.fullmatch(attributes.get("ref", ""))) and found[2] != found[4]:
+            merges.append(_Merge(int(found[2]), _column(found[1]) - 1, int(found[4])))
+            if len(merges) > file_limits.MAX_MERGES:
+                raise FileFault("bomb")
+        elif name == "col" and is_hidden(attributes, "width"):
+            hidden_columns.update(_positions(attributes))
+        elif name == "row" and is_hidden(attributes, "ht"):
+            hidden_rows += 1
+
+    if _contains(archive, path, _STRUCTURE_WORDS):
+        with archive.open(path) as part:
+            for _piece in parse_part(part, start):
+                pass
+    return _Structure(sorted(merges), hidden_columns, hidden_rows > 0)
+
+
+def is_hidden(attributes: dict[str, str], size: str) -> bool:
+    """Return True if a row or a column is hidden, by a person or by a filter, or has no height or width."""
+    return attributes.get("hidden", "0") in _TRUE or attributes.get(size, "1").strip("0.") == ""
+
+
+def _positions(attributes: dict[str, str]) -> range:
+    first, last = attributes.get("min", ""), attributes.get("max", "")
+    if not (first.isdecimal() and last.isdecimal()):
+        return range(0)
+    return range(max(int(first) - 1, 0), min(int(last), file_limits.MAX_COLUMNS))
+
+
+def _contains(archive: XlsxArchive, path: str, words: tuple[bytes, ...]) -> bool:
+    rest = b""
+    with archive.open(path) as part:
+        while piece := part.read(_SCAN_BYTES):
+            if any(word in rest + piece for word in words):
+                return True
+            rest = piece[-16:]
+    return False
+
+
+def _fill_merged(lines: Iterable[Line], merges: list[_Merge], heading_line: int) -> Iterator[Line]:
+    """Yield the lines with the value of merged cells in each of their rows."""
+    waiting = deque(merges)
+    filling: dict[int, tuple[int, str]] = {}
+    for line in lines:
+        while waiting and waiting[0].first <= line.number:
+            first, column, last = waiting.popleft()
+            text = line.cells[column] if first == line.number and column < len(line.cells) else ""
+            filling[column] = (min(last, heading_line) if first <= heading_line else last, text)
+        filling = {column: (last, text) for column, (last, text) in filling.items() if last >= line.number}
+        yield _filled(line, filling) if filling else line
+
+
+def _filled(line: Line, filling: dict[int, tuple[int, str]]) -> Line:
+    cells, notes = list(line.cells), list(line.notes)
+    for column, (_last, text) in sorted(filling.items()):
+        cells += [""] * (column + 1 - len(cells) if text else 0)
+        if text and not cells[column]:
+            cells[column] = text
+            notes.append((column, MERGED))
+    return line._replace(cells=cells, notes=tuple(notes))
 
 
 class _RowParser:
     """The handlers for expat. One row is collected at a time; complete rows wait in `ready`."""
 
-    def __init__(self, strings: list[str], formats: list[_Reader], epoch: datetime) -> None:
+    def __init__(
+        self, strings: list[str], formats: "list[_Style]", epoch: datetime, *, is_uncalculated: bool = False
+    ) -> None:
         self.ready: deque[Line] = deque()
         self.is_done = False
         self._strings, self._formats, self._epoch = strings, formats, epoch
+        self._is_uncalculated = is_uncalculated
         self._row = self._column = self._blank = 0
+        self._is_hidden = self._is_formula = self._phonetic = False
         self._cells: dict[int, str] = {}
+        self._notes: list[tuple[int, str]] = []
         self._kind, self._style = "n", 0
-        self._value, self._formula, self._inline = "", "", ""
+        self._value, self._inline = "", ""
         self._in: str = ""
-        self._phonetic = False
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         if name == "row":
-            self._begin_row(attributes.get("r", ""))
+            self._begin_row(attributes)
         elif name == "c":
             self._begin_cell(attributes)
-        elif name in ("v", "f", "t"):
+        elif name in ("v", "t"):
             self._in = name
-            if name == "f":
-                self._formula = "="
+        elif name == "f":
+            self._is_formula = True
         elif name == "rPh":
             self._phonetic = True
 
@@ -188,7 +234,7 @@ class _RowParser:
             self._end_cell()
         elif name == "row":
             self._end_row()
-        elif name in ("v", "f", "t"):
+        elif name in ("v", "t"):
             self._in = ""
         elif name == "rPh":
             self._phonetic = False
@@ -198,29 +244,30 @@ class _RowParser:
     def text(self, data: str) -> None:
         if self._in == "v":
             self._value += data
-        elif self._in == "f":
-            self._formula += data
         elif self._in == "t" and not self._phonetic:
             self._inline += data
-        if len(self._value) + len(self._formula) + len(self._inline) > 2 * file_limits.MAX_CELL:
+        if len(self._value) + len(self._inline) > 2 * file_limits.MAX_CELL:
             raise FileFault("cell", line=self._row)
 
-    def _begin_row(self, number: str) -> None:
+    def _begin_row(self, attributes: dict[str, str]) -> None:
+        number = attributes.get("r", "")
         self._row = int(number) if number.isdecimal() and len(number) < 9 else self._row + 1
-        self._column, self._cells = 0, {}
+        self._column, self._cells, self._notes = 0, {}, []
+        self._is_hidden = is_hidden(attributes, "ht")
 
     def _begin_cell(self, attributes: dict[str, str]) -> None:
         self._column = _column(attributes.get("r", "")) or self._column + 1
         self._kind = attributes.get("t", "n")
         style = attributes.get("s", "0")
         self._style = int(style) if style.isdecimal() and len(style) < 9 else 0
-        self._value = self._formula = self._inline = ""
+        self._value = self._inline = ""
+        self._is_formula = False
 
     def _end_cell(self) -> None:
-        if self._formula not in ("", "="):
-            text = self._formula
+        if self._is_formula and not self._has_result():
+            text = mark_fault("no_result")
         elif self._kind == "inlineStr":
-            text = unescape(self._inline)
+            text = self._framed(unescape(self._inline))
         else:
             text = self._read(self._value)
         if not text:
@@ -229,20 +276,36 @@ class _RowParser:
             raise FileFault("columns", line=self._row)
         self._cells[self._column] = text
 
+    def _has_result(self) -> bool:
+        """Return True if the result of a formula is stored. Some programs write 0 for each, to be calculated later."""
+        if self._kind == "n":
+            return self._value not in ("", "0") if self._is_uncalculated else bool(self._value)
+        return self._kind in ("str", "inlineStr") or bool(self._value)
+
     def _read(self, value: str) -> str:
         if not value:
             return ""
         if self._kind == "s":
             place = int(value) if value.isdecimal() and len(value) < 10 else -1
-            return self._strings[place] if 0 <= place < len(self._strings) else ""
-        if self._kind in ("str", "e"):
-            return unescape(value)
+            return self._framed(self._strings[place]) if 0 <= place < len(self._strings) else ""
+        if self._kind == "str":
+            return self._framed(unescape(value))
+        if self._kind == "e":
+            return mark_fault("error_value", value)
         if self._kind == "b":
             return "TRUE" if value == "1" else "FALSE"
         if self._kind == "d":
             return value.replace("T", " ").removesuffix(" 00:00:00")
-        read = self._formats[self._style] if self._style < len(self._formats) else _number
-        return read(value, self._epoch)
+        read = self._formats[self._style].read if self._style < len(self._formats) else number_formats.read_number
+        text, note = read(value, self._epoch)
+        if note:
+            self._notes.append((self._column - 1, note))
+        return text
+
+    def _framed(self, text: str) -> str:
+        """Return a text with what its format shows around it."""
+        frame = self._formats[self._style].frame if self._style < len(self._formats) else None
+        return f"{frame[0]}{text}{frame[1]}" if frame and text else text
 
     def _end_row(self) -> None:
         if not any(map(str.strip, self._cells.values())):
@@ -251,8 +314,8 @@ class _RowParser:
                 self.is_done = True
             return
         self._blank = 0
-        width = max(self._cells)
-        self.ready.append((self._row, [self._cells.get(place, "") for place in range(1, width + 1)]))
+        cells = [self._cells.get(place, "") for place in range(1, max(self._cells) + 1)]
+        self.ready.append(Line(self._row, cells, tuple(self._notes), self._is_hidden))
 
 
 def unescape(text: str) -> str:
@@ -268,29 +331,6 @@ def _column(reference: str) -> int:
             break
         number = number * 26 + ord(letter) - 64
     return number
-
-
-def _first_sheet(package: XlsxArchive) -> tuple[str, datetime]:
-    """Return the first visible sheet, and the calendar of the workbook."""
-    book = "xl/workbook.xml"
-    for tag, attributes in read_elements(package, "_rels/.rels") if "_rels/.rels" in package else []:
-        if tag == "Relationship" and attributes.get("Type", "").endswith("/officeDocument"):
-            book = resolve_target("", attributes.get("Target", ""))
-    folder, _slash, name = book.rpartition("/")
-    targets = {
-        attributes.get("Id", ""): attributes
-        for tag, attributes in read_elements(package, f"{folder}/_rels/{name}.rels")
-        if tag == "Relationship"
-    }
-    epoch = CALENDAR_WINDOWS_1900
-    for tag, attributes in read_elements(package, book):
-        if tag == "workbookPr" and attributes.get("date1904", "0") in ("1", "true"):
-            epoch = CALENDAR_MAC_1904
-        if tag == "sheet" and attributes.get("state", "visible") == "visible":
-            relationship = targets.get(attributes.get(_RELATIONSHIP) or attributes.get(_STRICT_RELATIONSHIP, ""), {})
-            if relationship.get("Type", "").endswith("/worksheet"):
-                return resolve_target(book, relationship.get("Target", "")), epoch
-    raise FileFault("xlsx")
 
 
 def _strings(package: XlsxArchive) -> list[str]:
@@ -323,11 +363,18 @@ def _strings(package: XlsxArchive) -> list[str]:
     return found
 
 
-def _formats(package: XlsxArchive) -> list[_Reader]:
-    """Return the function that reads a cell's number, by style."""
+class _Style(NamedTuple):
+    """How a cell shows its number, and what it shows around its text."""
+
+    read: CellFormat
+    frame: tuple[str, str] | None
+
+
+def _formats(package: XlsxArchive) -> list[_Style]:
+    """Return how cells are shown, by style."""
     if "xl/styles.xml" not in package:
         return []
-    named: dict[str, str] = {str(number): code for number, code in BUILTIN_FORMATS.items()}
+    named = {str(number): code for number, code in BUILTIN_FORMATS.items()} | number_formats.ASIAN_DATE_FORMATS
     styles: list[str] = []
     within = False
     for tag, attributes in read_elements(package, "xl/styles.xml"):
@@ -336,43 +383,7 @@ def _formats(package: XlsxArchive) -> list[_Reader]:
         elif tag in ("cellXfs", "cellStyleXfs", "cellStyles", "dxfs"):
             within = tag == "cellXfs"
         elif tag == "xf" and within:
-            styles.append(attributes.get("numFmtId", "0"))
-    return [_reader_of(named.get(each, "General")) for each in styles]
-
-
-def _reader_of(code: str) -> _Reader:
-    plain = code.replace('"', "").replace("\\", "")
-    if _ZEROS.match(plain):
-        return lambda value, epoch: _padded(_number(value, epoch), len(plain))
-    return _date if is_date_format(code) else _number
-
-
-def _number(value: str, _epoch: datetime) -> str:
-    """Return a number as its shortest exact text: 42, 0.5; LOST_DIGITS if it has more than fifteen digits."""
-    try:
-        number = int(value) if "." not in value and "E" not in value.upper() else float(value)
-    except ValueError:
-        return value
-    if isinstance(number, float):
-        if number != number or number in (float("inf"), float("-inf")):
-            return value
-        if not number.is_integer():
-            return repr(number)
-        number = int(number)
-    return str(number) if abs(number) < _EXACT else LOST_DIGITS
-
-
-def _padded(text: str, width: int) -> str:
-    return text.zfill(width) if text.isdecimal() else text
-
-
-def _date(value: str, epoch: datetime) -> str:
-    try:
-        moment: Any = from_excel(float(value), epoch)
-    except (ValueError, OverflowError, TypeError):
-        return _number(value, epoch)
-    if isinstance(moment, timedelta | time):
-        return str(moment)
-    if isinstance(moment, datetime) and (moment.hour or moment.minute or moment.second):
-        return moment.strftime("%Y-%m-%d %H:%M:%S")
-    return moment.strftime("%Y-%m-%d") if moment.year >= 1000 else _number(value, epoch)
+            styles.append(named.get(attributes.get("numFmtId", "0"), "General"))
+    by_code = {code: _Style(number_formats.compile_format(code), number_formats.compile_text_format(code))
+               for code in set(styles)}  # fmt: skip
+    return [by_code[code] for code in styles]
