@@ -217,7 +217,10 @@ def _end(row: SheetRow, start: datetime, preset: Preset | None, date_order: Orde
         return hours.end_of(preset, start)
     clock = date_parsing.parse_clock(text)
     if clock is not None:
-        return date_parsing.end_of_clock(start, clock)
+        end = date_parsing.end_of_clock(start, clock)
+        if end.date() != start.astimezone(JST).date():
+            row.notes.append(("end", "next_day", {}))
+        return end
     found = date_parsing.parse_typed_moment(text, end=True, order=date_order, today=start.date())
     if found is None:
         row.refuse("end", "moment")

@@ -85,6 +85,7 @@ PROBLEM_TEXTS = with_common_texts({
     "missing": lambda f: _("required"),
     "time_alone": lambda f: _("date missing: use 2026-12-01 13:00, or add a date column"),
     "date": lambda f: explain_unread(f.get("value", ""), "day"),
+    "next_day": lambda f: _("ends on the next day"),
     "over": lambda f: _("this time has passed"),
     "no_such_preset": lambda f: _("no preset with this name"),
     "unsent_remarks": lambda f: _("not used: remarks are only sent with the service's e-mail"),

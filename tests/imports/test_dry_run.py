@@ -89,7 +89,7 @@ def test_dates_as_people_write_them(desk, start, end, wanted):
     assert (row.content["body"]["use_date_start"], row.content["body"]["use_date_end"]) == wanted
 
 
-@pytest.mark.parametrize("text", ["tomorrow", "2026-13-01", "2026-02-30", "12/1", "20261201", "2026-12-01 25:00"])
+@pytest.mark.parametrize("text", ["tomorrow", "2026-13-01", "2026-02-30", "R8.11.32", "20261301", "2026-12-01 25:00"])
 def test_what_is_no_date_is_refused(desk, text):
     row = desk.rows(desk.checked(lines(HEADINGS, ["a", "c", desk.groups[0].membergroup_id, "", text, ""])))[0]
     assert words(row) == [("use_date_start", "moment")]

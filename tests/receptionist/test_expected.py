@@ -110,12 +110,14 @@ def test_the_dry_run_says_row_by_row_what_would_become_of_it(desk, place):
             f"佐藤花子,,,{TOMORROW}T14:00:00+09:00,{TOMORROW} 16:00,,",
             f"{long},nobody,,13:00,,,Canteen",
             ",,,2020-01-01 10:00,11:00,,",
-            f"山田 太郎,,,{TOMORROW} 10:00,09:00,,",
+            f"山田 太郎,,,{TOMORROW} 22:00,06:00,,",
+            f"山本 太郎,,,{TOMORROW} 22:00,{TOMORROW} 06:00,,",
             heading="氏名,メール,会社,開始,終了,訪問先,プリセット",
         )
     )
     rows = desk.rows(job)
-    expected = [Action.CREATE, Action.CREATE, Action.DOUBLE, Action.DOUBLE] + [Action.REFUSED] * 3
+    expected = [Action.CREATE, Action.CREATE, Action.DOUBLE, Action.DOUBLE] + [Action.REFUSED] * 2
+    expected += [Action.CREATE, Action.REFUSED]
     assert [row.action for row in rows] == expected
     first, second = (row.content["order"] for row in rows[:2])
     assert (first["end"][11:16], first["host"], first["company"]) == ("15:00", ["鈴木", ""], "株式会社みらい")
@@ -130,9 +132,10 @@ def test_the_dry_run_says_row_by_row_what_would_become_of_it(desk, place):
         "start": "time_alone",
     }
     assert set(words[5]) == {("name", "missing"), ("end", "over")}
-    assert words[6] == [("end", "ends_before")]
-    assert "New codes 2" in page
-    assert "2 API calls; about 1 minute" in page
+    assert words[7] == [("end", "ends_before")]
+    assert "New codes 3" in page
+    assert "3 API calls; about 1 minute" in page
+    assert "ends on the next day" in page
     assert "more than 40 characters" in page
     assert "same name and overlapping time as line 2" in page
     assert desk.created() == []
@@ -210,7 +213,7 @@ def test_with_mail_the_service_sends_the_code(desk, place):
 
 
 def test_what_the_service_refuses_says_why_and_comes_back_as_a_file(desk, place):
-    file = csv_of(*some(2), f"=HYPERLINK(1),{TOMORROW} 10:00,9:00")
+    file = csv_of(*some(2), f"=HYPERLINK(1),{TOMORROW} 10:00,later")
     job, _page = desk.checked(file)
     desk.start(job)
     place.sandbox.fault("status", CREATE, place.service.tenant_id, status=400, error_code="40002",
@@ -227,7 +230,7 @@ def test_what_the_service_refuses_says_why_and_comes_back_as_a_file(desk, place)
     assert lines[2].startswith("'=HYPERLINK(1)")
     assert "no-store" in answer["Cache-Control"]
     # The corrected file has the same columns, and the mark against formulas is removed again.
-    back, _page = desk.checked("\n".join(line.replace("9:00", "11:00") for line in lines))
+    back, _page = desk.checked("\n".join(line.replace(",later,", ",11:00,") for line in lines))
     assert [row.content["order"]["name"] for row in desk.rows(back)][-1] == "=HYPERLINK(1)"
     book = desk.client.get(url(place, f"expected/{job.pk}/to-correct.xlsx"))
     sheet = load_workbook(io.BytesIO(b"".join(book.streaming_content))).active
@@ -295,8 +298,7 @@ def test_the_progress_is_a_fragment_that_ends_with_the_list(desk, place):
     [
         (b"", "The file is empty"),
         (b"Name,Start\n", "The file has headings but no rows."),
-        (b"Start,End\n2035-01-01,2035-01-02\n", "No name column found. Use the heading “Name” or “氏名”."),
-        (csv_of(*some(501)).encode(), "more than 500 rows. Each row uses one of the hour's 720 API calls"),
+        (csv_of(*some(501)).encode(), "more than 500 rows. Split it into several files."),
         (b"Name,Start\nA\x00B,2035-01-01\n", "NUL"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"x" * 50, "old Excel file"),
         (b"x" * (2 * 1024 * 1024 + 1), "larger than 2 MB"),
@@ -306,7 +308,7 @@ def test_a_file_that_cannot_be_used_says_why(desk, place, content, words):
     answer = desk.upload(content)
     assert answer.status_code == 422
     assert words in said(answer)
-    assert "Nothing was kept or sent." in said(answer)
+    assert "Nothing was imported." in said(answer)
     with tenant_scope(place.tenant):
         assert not Job.objects.exists()
 
