@@ -245,7 +245,7 @@ def findings_texts(job: Job) -> list[str]:
     texts = []
     if n := found.get("cleaned"):
         text = ngettext("%(n)s value was cleaned (line %(lines)s).", "%(n)s values were cleaned (lines %(lines)s).", n)
-        texts.append(text % {"n": f"{n:,}", "lines": _lines_text(found["cleaned_lines"], n)})
+        texts.append(text % {"n": f"{n:,}", "lines": _lines_text(found["cleaned_lines"])})
     if n := found.get("hidden"):
         texts.append(ngettext("%(n)s hidden row is included.", "%(n)s hidden rows are included.", n) % {"n": f"{n:,}"})
     if n := found.get("merged"):
@@ -253,13 +253,14 @@ def findings_texts(job: Job) -> list[str]:
     if short := found.get("short_cards"):
         texts.append(
             _("Most cards have %(digits)d digits, but %(n)d have fewer: zeros may be missing (lines %(lines)s).")
-            % {**short, "lines": _lines_text(short["lines"], short["n"])}
+            % {**short, "lines": _lines_text(short["lines"])}
         )
     return texts
 
 
-def _lines_text(lines: Sequence[int], count: int) -> str:
-    return _(", ").join(map(str, lines)) + ("…" if count > len(lines) else "")
+def _lines_text(lines: Sequence[int]) -> str:
+    """Return the first ten line numbers."""
+    return _(", ").join(map(str, lines[:10])) + ("…" if len(lines) > 10 else "")
 
 
 DOUBT_TEXTS: dict[str, Callable[[], str]] = {

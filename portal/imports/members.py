@@ -114,11 +114,11 @@ class CheckedRow:
     body: dict[str, Any] = field(default_factory=dict)
     old: dict[str, Any] = field(default_factory=dict)
 
-    def refuse(self, column: str, code: str, **values: Any) -> None:
-        self.row.sheet.refuse(column, code, **values)
+    def refuse(self, column: str, reason: str, **values: Any) -> None:
+        self.row.sheet.refuse(column, reason, **values)
 
-    def note(self, column: str, code: str, **values: Any) -> None:
-        self.row.sheet.notes.append((column, code, values))
+    def note(self, column: str, reason: str, **values: Any) -> None:
+        self.row.sheet.notes.append((column, reason, values))
 
     @property
     def problems(self) -> list[Problem]:

@@ -57,9 +57,9 @@ class SheetRow:
     quoted: dict[str, str] = field(default_factory=dict)
     cleaned: dict[str, tuple[str, str]] = field(default_factory=dict)
 
-    def refuse(self, column: str, code: str, **values: Any) -> None:
+    def refuse(self, column: str, reason: str, **values: Any) -> None:
         """Add a problem of a column, and quote its text beside it."""
-        self.problems.append((column, code, values))
+        self.problems.append((column, reason, values))
         if column in self.texts:
             self.quoted[column] = self.texts[column][:100]
 
@@ -133,11 +133,11 @@ class RowReader:
     def findings(self) -> dict[str, Any]:
         """Return what the page says about the whole file: counts, and cards that may lack zeros."""
         found: dict[str, Any] = {name: n for name, n in self.counts.items() if n}
-        found["cleaned_lines"] = self._cleaned_lines[:10]
+        found["cleaned_lines"] = self._cleaned_lines[:11]
         usual = max(self._cards, key=self._cards.__getitem__, default=0)
         lines = sorted(line for digits in (usual - 1, usual - 2) for line in self._short_cards.get(digits, []))
         if usual >= 8 and lines and len(lines) * 2 < self._cards[usual]:
-            found["short_cards"] = {"n": len(lines), "digits": usual, "lines": lines[:10]}
+            found["short_cards"] = {"n": len(lines), "digits": usual, "lines": lines[:11]}
         return found
 
 

@@ -23,8 +23,9 @@ from portal.base.ui.inputs import add_current_choices, set_choices
 from portal.base.ui.shown_values import ShownValuesForm, add_conflicts
 from portal.domain.intents.models import Intent, Reason, State
 from portal.domain.people.fields import form_of
-from portal.domain.people.member_fields import CARD, END, GROUP, MEMBER, PRIVILEGES, START
+from portal.domain.people.member_fields import CARD, CODE, END, GROUP, MEMBER, PRIVILEGES, START
 from portal.domain.people.models import Member
+from portal.domain.people.text_folding import fold, sort_key
 from portal.members import status
 from portal.members.queries import Choices
 from tenants.connections.service_clients import current_connection
@@ -235,6 +236,16 @@ class MemberForm(ShownValuesForm, form_of(PLAIN_FIELDS)):  # type: ignore[misc] 
                 if each.required_message and not cleaned[each.name]:
                     self.add_error(each.name, str(each.required_message))
 
+    def _check_code(self, code: str) -> None:
+        """Refuse a code that another member has, as imports find it: without invisible characters, width and case."""
+        present = self.member.member_code if self.member else ""
+        if not code or fold(code) == fold(present):
+            return
+        others = Member.objects.filter(gone_at__isnull=True, code_key=sort_key(code))
+        if other := others.only("id", "tenant_id", "member_code", "member_name").first():
+            values = {"code": other.member_code, "name": other.member_name}
+            self.add_error(CODE.name, _t("%(name)s has this code already (%(code)s).") % values)
+
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
         self._strip_texts(cleaned)
@@ -246,6 +257,7 @@ class MemberForm(ShownValuesForm, form_of(PLAIN_FIELDS)):  # type: ignore[misc] 
             ]
             read = {each.name: getattr(self.member, each.name) for each in PLAIN_FIELDS}
             add_conflicts(self, entered, plain_values_of(self.member), read)
+        self._check_code(cleaned.get(CODE.name, ""))
         start, end = cleaned.get(START.name), cleaned.get(END.name)
         if start and end and end < start:
             self.add_error(END.name, _t("The end is before the start."))

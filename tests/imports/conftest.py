@@ -36,9 +36,16 @@ class Desk:
         data = content.encode() if isinstance(content, str) else content
         return actions.upload(by=self.place.asker, upload=SimpleUploadedFile(name, data))
 
-    def check(self, job: Job, columns: dict[str, int] | None = None, default_group: str = "") -> Job:
+    def check(
+        self,
+        job: Job,
+        columns: dict[str, int] | None = None,
+        default_group: str = "",
+        options: dict[str, str] | None = None,
+    ) -> Job:
         chosen = job.sheet.columns if columns is None else columns
-        assert actions.choose_columns(by=self.place.asker, job=job, chosen=chosen, default_group=default_group)
+        by = self.place.asker
+        assert actions.choose_columns(by=by, job=job, chosen=chosen, default_group=default_group, options=options)
         checking.check(job.pk)
         job.refresh_from_db()
         return job

@@ -85,7 +85,7 @@ QR = QrCodeField(
         kind="code", label=_("QR code: data"), help=_("Text of a QR code you prepared."), is_secret=True,
     ), SheetColumn(
         ("QR e-mail", "QR送付先メールアドレス"),
-        "qr code email, QR送付先, QRメール, QRメールアドレス, QR送信先メールアドレス", name="qr_email",
+        "qr code email, QR送付先, QR送付先メール, QRメール, QRメールアドレス, QR送信先メールアドレス", name="qr_email",
         kind="email", label=_("QR code: e-mail"),
         help=_("The service issues a QR code and e-mails it to this address."),
     )),
