@@ -16,14 +16,17 @@ Chunks = Callable[[], Iterable[bytes]]
 # In the order in which they are tried.
 ENCODINGS = ("utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "iso2022_jp", "cp932", "cp1252")
 _SAMPLE = 64 * 1024
+_MAX_WEIGHED = 20_000
 # The decoder turns bytes that Shift-JIS does not use into these characters.
-_NOT_JAPANESE = re.compile("[\x1b\x80\xa0\uf8f0-\uf8f3]")
+_NOT_JAPANESE = re.compile("[\x00\x1b\x80\xa0\uf8f0-\uf8f3]")
+_NUL = re.compile("\x00")
 _KANJI, _HALF_KANA, _PRIVATE = "々〇\u4e00-\u9fff", "\uff66-\uff9f", "\ue000-\uf8ff\U000f0000-\U0010fffd"
 _LETTER = "A-Za-zÀ-ÖØ-öø-ž"
 DOUBTS = {
     "private_use": re.compile(f"[{_PRIVATE}]"),
     "half_kana": re.compile(
         f"[a-z][{_HALF_KANA}]|[{_HALF_KANA}][a-z]|[A-Z][{_HALF_KANA}]{{1,2}}[A-Z]|[A-Za-z][{_KANJI}]{{1,2}}[a-z]"
+        f"|[{_HALF_KANA}][{_KANJI}][{_HALF_KANA}]"
     ),
     "question_marks": re.compile(
         f"\ufffd|[{_LETTER}]\\?+(?!\\w*=)[{_LETTER}]|(?<![^\\s,;\"'])\\?(?:\\?+(?![^\\s,;\"'])|[a-z]{{2}})"
@@ -46,19 +49,16 @@ class FoundEncoding:
 
 def detect_encoding(chunks: Chunks, wanted: str = "") -> FoundEncoding:
     """Return the encoding of a file, or what the wanted one gives. Raises FileFault: `nul`, `encoding`, `empty`."""
-    first = next(iter(chunks()), b"")
-    if not first:
-        raise FileFault("empty")
-    trials = [_try(chunks, name) for name in _candidates(first, chunks)]
+    trials = list(_try_all(chunks))
     if wanted in ENCODINGS:
         trials = [_try(chunks, wanted), *(trial for trial in trials if trial.encoding != wanted)]
         if trials[0].misfit is not None:
             raise FileFault("other_encoding", line=trials[0].misfit, encoding=wanted)
-    fitting = [trial for trial in trials if trial.misfit is None]
-    chosen = fitting[0] if wanted in ENCODINGS else _most_plausible(fitting, trials)
-    others = [trial.encoding for trial in fitting if trial is not chosen]
+    fitting = {trial.encoding: trial for trial in trials if trial.misfit is None}
+    chosen = fitting[wanted] if wanted in ENCODINGS else _most_plausible(fitting, trials)
+    others = [name for name in fitting if name != chosen.encoding]
     doubts = [code for code in DOUBTS if code in chosen.doubts]
-    if _are_alike(chosen, fitting) and wanted not in ENCODINGS:
+    if wanted not in ENCODINGS and _are_alike(chosen, fitting):
         doubts.append("two_encodings")
     return FoundEncoding(chosen.encoding, [chosen.encoding, *others], doubts, chosen.sample)
 
@@ -79,81 +79,75 @@ def open_text(chunks: Iterable[bytes], encoding: str) -> io.TextIOWrapper:
 
 @dataclass
 class _Trial:
-    """A trial of one encoding. `misfit` is the line of the first byte that does not fit.
+    """A trial of one encoding. `misfit` is the line of the first byte that does not fit, or is NUL.
 
     `good` and `bad` count the letters that are likely and unlikely in a list of people.
     """
 
     encoding: str
     misfit: int | None = None
-    sample: str = ""
+    has_nul: bool = False
     is_ascii: bool = True
-    has_escapes: bool = False
+    sample: str = ""
     doubts: set[str] = field(default_factory=set)
     good: int = 0
     bad: int = 0
 
     @property
     def is_plausible(self) -> bool:
-        return self.good > self.bad
+        return self.good > self.bad or self.bad == 0
 
 
-def _candidates(first: bytes, chunks: Chunks) -> Iterator[str]:
-    """Yield the encodings to try: only one if a byte order mark names it. Raises FileFault `nul`."""
-    if first.startswith(codecs.BOM_UTF8):
-        yield "utf-8-sig"
-    elif first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        yield "utf-16"
-    elif wide := _utf_16_order(first):
-        yield wide
+def _try_all(chunks: Chunks) -> Iterator[_Trial]:
+    """Try the encodings that come into question: only one if a mark names it, or if there is nothing to decode."""
+    beginning = b""
+    for chunk in chunks():
+        beginning += chunk[:_SAMPLE]
+        if len(beginning) >= _SAMPLE:
+            break
+    if beginning.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        yield _try(chunks, "utf-16")
+    elif order := _utf_16_order(beginning):
+        yield _try(chunks, order)
+    elif any(b"\x1b$" in chunk or b"\x1b(" in chunk for chunk in chunks()):
+        yield _try(chunks, "iso2022_jp")
     else:
-        _refuse_nul(chunks())
-        yield "utf-8-sig"
-        if any(b"\x1b" in chunk for chunk in chunks()):
-            yield "iso2022_jp"
-        yield from ("cp932", "cp1252")
+        unicode = _try(chunks, "utf-8-sig")
+        yield unicode
+        if not (beginning.startswith(codecs.BOM_UTF8) or (unicode.is_ascii and unicode.misfit is None)):
+            yield from (_try(chunks, name) for name in ("cp932", "cp1252"))
 
 
-def _utf_16_order(first: bytes) -> str:
+def _utf_16_order(beginning: bytes) -> str:
     """Return the encoding of UTF-16 without a mark, by the zeros in its ASCII characters; empty for other files."""
-    beginning = first[:_SAMPLE]
     even, odd = beginning[0::2].count(0), beginning[1::2].count(0)
-    if max(even, odd) * 20 < len(beginning) // 2:
+    if max(even, odd) * 20 < len(beginning) // 2 or not even + odd:
         return ""
     encoding = "utf-16-le" if odd > even else "utf-16-be"
     text = beginning[: len(beginning) // 2 * 2].decode(encoding, "replace")
     return encoding if "\x00" not in text and re.search(r"[\n\r]", text) else ""
 
 
-def _refuse_nul(chunks: Iterable[bytes]) -> None:
-    lines = _LineCount()
-    for chunk in chunks:
-        if b"\x00" in chunk:
-            raise FileFault("nul", line=lines.at(chunk[: chunk.index(b"\x00")].decode("latin-1")))
-        lines.add(chunk.decode("latin-1"))
-
-
 def _try(chunks: Chunks, encoding: str) -> _Trial:
     """Decode the whole file."""
-    trial, lines = _Trial(encoding), _LineCount()
-    rest = ""
-    for text, is_fitting in _decode(chunks(), encoding):
+    trial, lines, pending = _Trial(encoding), _LineCount(), ""
+    for text, fault in _decode(chunks(), encoding):
+        if fault is not None:
+            trial.misfit, trial.has_nul = lines.at(text), fault == "\x00"
+            return trial
         if len(trial.sample) < _SAMPLE:
             trial.sample += text[:_SAMPLE]
-        if not is_fitting:
-            trial.misfit = lines.at(text)
-            return trial
         lines.add(text)
-        if not text.isascii() or "?" in text:
-            trial.is_ascii = trial.is_ascii and text.isascii()
-            trial.doubts |= find_doubts(rest + text)
-            _weigh(trial, text)
-            rest = text[-4:]
+        pending += text
+        whole = max(pending.rfind("\n"), pending.rfind("\r")) + 1 or (len(pending) if len(pending) > _SAMPLE else 0)
+        _examine(trial, pending[:whole])
+        pending = pending[whole:]
+    _examine(trial, pending)
     return trial
 
 
-def _decode(chunks: Iterable[bytes], encoding: str) -> Iterator[tuple[str, bool]]:
-    """Yield the text in pieces, with False for the one before a byte that does not fit."""
+def _decode(chunks: Iterable[bytes], encoding: str) -> Iterator[tuple[str, str | None]]:
+    """Yield the text in pieces, with None; or the text before what does not fit, with the character if it is one."""
     is_japanese = encoding in ("cp932", "iso2022_jp")
     if encoding == "iso2022_jp":
         chunks, encoding = [_jis_to_shift_jis(b"".join(chunks))], "cp932"
@@ -162,12 +156,15 @@ def _decode(chunks: Iterable[bytes], encoding: str) -> Iterator[tuple[str, bool]
         try:
             text = decoder.decode(chunk, is_last)
         except UnicodeDecodeError as error:
-            yield error.object[: error.start].decode(encoding, "replace"), False
+            yield error.object[: error.start].decode(encoding, "replace"), ""
             return
-        fault = _NOT_JAPANESE.search(text) if is_japanese else None
-        yield (text[: fault.start()], False) if fault else (text, True)
-        if fault:
+        except UnicodeError:  # UTF-16 without its mark
+            yield "", ""
             return
+        if fault := (_NOT_JAPANESE if is_japanese else _NUL).search(text):
+            yield text[: fault.start()], fault[0]
+            return
+        yield text, None
 
 
 class _LineCount:
@@ -187,19 +184,27 @@ class _LineCount:
 
 
 _WESTERN = re.compile("[À-ÖØ-öø-ÿŒœŠšŽžŸ]{1,2}")
-_ORDINARY_MARKS = re.compile("(?<=[^\\W\\d_])[’´](?=[^\\W\\d_])|[\xa0ªº°·€¿¡«»&§]|(?<= )[–—](?= )")
+_ORDINARY_MARKS = re.compile(
+    "(?<=[^\\W\\d_])[’´](?=[^\\W\\d_])|[\xa0ªº°·€¿¡«»§]|(?<=[ \\d])[–—](?=[ \\d])"
+    "|(?<![^\\s,;(])[“„](?=\\w)|(?<=[\\w.!?])[”“](?![^\\s,;.)])"
+)
 _FOREIGN = re.compile("[^\x00-\x7f]+")
 _JAPANESE_TOKEN = re.compile("[^\\s,;\"'@.()\\-]*[^\x00-\x7f][^\\s,;\"'@.()\\-]*")
 _SHORT_HALF_KANA = re.compile(f"(?<![{_HALF_KANA}])[{_HALF_KANA}]{{1,2}}(?![{_HALF_KANA}])")
 
 
-def _weigh(trial: _Trial, text: str) -> None:
-    """Count likely and unlikely letters. Western accents are alone among ASCII letters; Japanese is not."""
-    if trial.good + trial.bad > 20_000:
+def _examine(trial: _Trial, text: str) -> None:
+    """Look for doubts, and count likely and unlikely letters.
+
+    Western accents are alone among ASCII letters; Japanese is not.
+    """
+    trial.is_ascii = trial.is_ascii and text.isascii()
+    trial.doubts |= find_doubts(text)
+    if text.isascii() or trial.good + trial.bad > _MAX_WEIGHED:
         return
     if trial.encoding == "cp1252":
         for run in _FOREIGN.finditer(_ORDINARY_MARKS.sub(" ", text)):
-            around = text_around(run)
+            around = _text_around(run)
             is_accent = _WESTERN.fullmatch(run[0]) and any(char.isascii() and char.isalpha() for char in around)
             trial.good += len(run[0]) if is_accent else 0
             trial.bad += 0 if is_accent else len(run[0])
@@ -211,44 +216,43 @@ def _weigh(trial: _Trial, text: str) -> None:
             trial.good += 0 if is_mixed else count
 
 
-def text_around(found: re.Match[str]) -> str:
+def _text_around(found: re.Match[str]) -> str:
     """Return the characters before and after a match."""
     return found.string[max(found.start() - 1, 0) : found.start()] + found.string[found.end() : found.end() + 1]
 
 
-def _most_plausible(fitting: list[_Trial], trials: list[_Trial]) -> _Trial:
-    """Return the trial to use. Raises FileFault `encoding` with the line that nothing fits."""
-    by_name = {trial.encoding: trial for trial in fitting}
-    japanese, western = by_name.get("cp932"), by_name.get("cp1252")
-    for name in ("iso2022_jp", "utf-8-sig"):
-        if name in by_name and (name != "iso2022_jp" or not by_name[name].is_ascii):
-            return by_name[name]
-    if fitting and fitting[0].encoding.startswith("utf-16"):
-        return fitting[0]
+def _most_plausible(fitting: dict[str, _Trial], trials: list[_Trial]) -> _Trial:
+    """Return the trial to use. Raises FileFault `nul` or `encoding` with the line that nothing fits."""
+    japanese, western = fitting.get("cp932"), fitting.get("cp1252")
+    for name, trial in fitting.items():
+        if name not in ("cp932", "cp1252"):
+            return trial
     if western and western.is_plausible and (not japanese or japanese.good - japanese.bad < western.good - western.bad):
         return western
     if japanese:
         return japanese
-    lines = [trial.misfit for trial in trials if trial.misfit is not None]
-    raise FileFault("encoding", line=max(lines, default=1))
+    nul = next((trial for trial in trials if trial.has_nul), None)
+    if nul:
+        raise FileFault("nul", line=nul.misfit)
+    raise FileFault("encoding", line=max((trial.misfit for trial in trials if trial.misfit is not None), default=1))
 
 
-def _are_alike(chosen: _Trial, fitting: list[_Trial]) -> bool:
+def _are_alike(chosen: _Trial, fitting: dict[str, _Trial]) -> bool:
     """Return True if Shift-JIS and Windows-1252 both fit, and the text shows no clear winner."""
-    names = {trial.encoding: trial for trial in fitting}
     if chosen.encoding == "cp932":
-        return "cp1252" in names and names["cp1252"].is_plausible
-    return chosen.encoding == "cp1252" and "cp932" in names
+        return "cp1252" in fitting and fitting["cp1252"].is_plausible
+    return chosen.encoding == "cp1252" and "cp932" in fitting
 
 
 _JIS_MODE = re.compile(rb"\x1b(\$[@B]|\([BJHI])")
+_NOT_JIS = re.compile(rb"[\x80-\xff]")
 _JIS_PAIR = re.compile(rb"[\x21-\x7e]{2}")
 _JIS_KANA = re.compile(rb"[\x21-\x5f]")
 
 
 def _jis_to_shift_jis(data: bytes) -> bytes:
     """Return ISO-2022-JP as Shift-JIS, which has the circled numbers and name kanji that Windows writes there too."""
-    first, *rest = _JIS_MODE.split(data)
+    first, *rest = _JIS_MODE.split(_NOT_JIS.sub(b"\x80", data))
     pieces = [first]
     for mode, text in zip(rest[::2], rest[1::2], strict=True):
         if mode.startswith(b"$"):
