@@ -73,7 +73,7 @@ def find_doubts(text: str) -> set[str]:
 def open_text(chunks: Iterable[bytes], encoding: str) -> io.TextIOWrapper:
     """Return a file as text, with its line ends unchanged. Reading raises UnicodeDecodeError."""
     if encoding == "iso2022_jp":
-        chunks, encoding = [_jis_to_shift_jis(b"".join(chunks))], "cp932"
+        chunks, encoding = _jis_to_shift_jis(chunks), "cp932"
     return io.TextIOWrapper(io.BufferedReader(_ChunkReader(chunks)), encoding=encoding, newline="")
 
 
@@ -150,7 +150,7 @@ def _decode(chunks: Iterable[bytes], encoding: str) -> Iterator[tuple[str, str |
     """Yield the text in pieces, with None; or the text before what does not fit, with the character if it is one."""
     is_japanese = encoding in ("cp932", "iso2022_jp")
     if encoding == "iso2022_jp":
-        chunks, encoding = [_jis_to_shift_jis(b"".join(chunks))], "cp932"
+        chunks, encoding = _jis_to_shift_jis(chunks), "cp932"
     decoder = codecs.getincrementaldecoder(encoding)()
     for chunk, is_last in itertools.chain(((chunk, False) for chunk in chunks), [(b"", True)]):
         try:
@@ -250,8 +250,17 @@ _JIS_PAIR = re.compile(rb"[\x21-\x7e]{2}")
 _JIS_KANA = re.compile(rb"[\x21-\x5f]")
 
 
-def _jis_to_shift_jis(data: bytes) -> bytes:
-    """Return ISO-2022-JP as Shift-JIS, which has the circled numbers and name kanji that Windows writes there too."""
+def _jis_to_shift_jis(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield ISO-2022-JP as Shift-JIS, which has the circled numbers and name kanji that Windows writes there too."""
+    rest = b""
+    for chunk in chunks:
+        # A line ends in ASCII, so that the next one needs nothing of it.
+        whole, end, rest = (rest + chunk).rpartition(b"\n")
+        yield _shift_lines(whole + end)
+    yield _shift_lines(rest)
+
+
+def _shift_lines(data: bytes) -> bytes:
     first, *rest = _JIS_MODE.split(_NOT_JIS.sub(b"\x80", data))
     pieces = [first]
     for mode, text in zip(rest[::2], rest[1::2], strict=True):
