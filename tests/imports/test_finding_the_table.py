@@ -120,7 +120,7 @@ def test_hidden_sheets_are_not_offered():
     [
         ({"A": EMPTY, "B": EMPTY}, "", "The file is empty."),
         ({"A": EMPTY, "B": PEOPLE}, "A", "The sheet “A” is empty. Choose another sheet."),
-        ({"A": PEOPLE}, "Gone", "The file has no sheet “Gone” that can be seen. Choose another sheet."),
+        ({"A": PEOPLE}, "Gone", "The file has no visible sheet “Gone”. Choose another sheet."),
         ({"A": sheet(HEADINGS)}, "", "The file has headings but no rows."),
     ],
 )

@@ -42,7 +42,7 @@ Facts = Mapping[str, Any]
 _FAULT_TEXTS: dict[str, Callable[[Facts], str]] = {
     "empty": lambda f: _("The file is empty."),
     "empty_sheet": lambda f: _("The sheet “%(sheet)s” is empty. Choose another sheet.") % f,
-    "no_sheet": lambda f: _("The file has no sheet “%(sheet)s” that can be seen. Choose another sheet.") % f,
+    "no_sheet": lambda f: _("The file has no visible sheet “%(sheet)s”. Choose another sheet.") % f,
     "no_rows": lambda f: _("The file has headings but no rows."),
     "size": lambda f: _("The file is larger than %(n)d MB.") % {"n": f.get("mb", MAX_FILE_BYTES // 2**20)},
     "rows": lambda f: (

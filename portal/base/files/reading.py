@@ -194,7 +194,7 @@ def _count_headings(line: Line, is_heading: IsHeading) -> int:
 def _below_headings(lines: Iterator[Line], layout: Layout) -> tuple[list[str], Iterator[Line]]:
     heading = next((line for line in lines if line.number >= layout.heading_line), None)
     if heading is None:
-        raise FileFault("empty")
+        raise FileFault("no_rows" if layout.heading_line > 1 else "empty")
     if len(heading.cells) > file_limits.MAX_COLUMNS:
         raise FileFault("columns", line=heading.number)
     if layout.leaves_out_hidden:

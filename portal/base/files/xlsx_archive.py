@@ -1,6 +1,5 @@
 """Open the parts of an XLSX file: a ZIP archive, whose directory is checked before anything is unpacked."""
 
-import io
 import posixpath
 import zipfile
 from collections.abc import Callable, Iterator
@@ -125,11 +124,6 @@ def resolve_target(base: str, target: str) -> str:
     if target.startswith("/"):
         return target.lstrip("/")
     return posixpath.normpath(posixpath.join(posixpath.dirname(base), target))
-
-
-def load_archive(chunks: Iterator[bytes]) -> BinaryIO:
-    """Return the (small, limited) packed file in memory, because an archive must be read from its end."""
-    return io.BytesIO(b"".join(chunks))
 
 
 def _local_name(name: str) -> str:
