@@ -71,6 +71,11 @@ def test_an_error_is_no_value_and_can_be_quoted(xml, error):
     assert shown_text(found) == error
 
 
+def test_an_error_of_a_newer_spreadsheet_is_no_value():
+    found, _note = cell('<c t="e"><v>#GETTING_DATA</v></c>')
+    assert (cell_fault(found), shown_text(found)) == ("error_value", "#GETTING_DATA")
+
+
 @pytest.mark.parametrize(
     "shown", ["#WERT!", "#BEZUG!", "#NV", "#¿NOMBRE?", "#VALEUR!", "#SPILL!", "Err:502", "########"]
 )

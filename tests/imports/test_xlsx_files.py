@@ -146,6 +146,8 @@ SHEET = b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006
         ("xl/styles.xml", lambda: b"<s>" + b"<a/>" * 1_000_000 + b"</s>", "bomb"),
         ("xl/workbook.xml", b'<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><x>&b;</x>', "bomb"),
         ("xl/worksheets/sheet1.xml", b"<worksheet><broken", "xlsx"),
+        ("xl/worksheets/sheet1.xml", b'<?xml version="1.0" encoding="nothing"?><worksheet/>', "xlsx"),
+        ("xl/workbook.xml", b'<?xml version="1.0" encoding="cp932"?><workbook/>', "xlsx"),
         (
             "xl/worksheets/sheet1.xml",
             SHEET % (b'<row r="1"><c r="A1" t="str"><v>' + b"x" * 100_000 + b"</v></c></row>"),

@@ -104,7 +104,7 @@ def parse_part(
             yield
         parser.Parse(b"", True)
         yield
-    except expat.ExpatError:
+    except (expat.ExpatError, LookupError, ValueError):  # the latter two for an encoding that Python does not know
         raise FileFault("xlsx") from None
 
 
