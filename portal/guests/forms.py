@@ -220,6 +220,7 @@ class ExtendForm(forms.Form):
         required=False, choices=[("30", "30"), ("60", "60"), ("closing", "closing"), ("until", "until")]
     )
     until = inputs.line_field(_("Until"), 40)
+    seen_end = inputs.line_field("", 40)
     revive = forms.BooleanField(label=_("Reactivate the code"), required=False)
     would_reactivate = False
 
@@ -244,6 +245,11 @@ class ExtendForm(forms.Form):
             found.append(("closing", _t("closing"), hours.format_end(self.closing, self.now)))
         return found
 
+    @property
+    def end_reading(self) -> hours.EndReading | None:
+        """Return how the shown text of the end is read."""
+        return hours.describe_end(str(self["until"].value() or ""), self.now)
+
     def _end_after(self, minutes: int) -> datetime:
         return (self.extends_from + timedelta(minutes=minutes)).replace(second=0)
 
@@ -261,13 +267,10 @@ class ExtendForm(forms.Form):
                 self.add_error("until", _t("Closing time is not later than the current end time. Nothing was changed."))
             return self.closing
         try:
-            end = hours.parse_end(cleaned.get("until") or "", self.now)
+            end = hours.parse_end(cleaned.get("until") or "", self.now, seen=cleaned.get("seen_end", ""))
             inputs.validate_year(end)
-        except (hours.NotATime, forms.ValidationError):
-            self.add_error("until", _t("Enter a time like 18:00 or 1800, minutes like +90, or a date before the time."))
-            return None
-        except hours.TimeIsOver:
-            self.add_error("until", _t("This time has passed. To end the code now, use “Deactivate now”."))
+        except ValidationError as error:
+            self.add_error("until", error)
             return None
         if end <= self.visit.use_date_start:
             self.add_error("until", _t("The end is before the start."))

@@ -4,34 +4,46 @@ All times are service time (+09:00) in whole seconds.
 """
 
 import re
-import unicodedata
-from datetime import date, datetime, time, timedelta
+from datetime import datetime, timedelta
+from typing import NamedTuple
 
+from django.core.exceptions import ValidationError
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accessapi.limits import JST
+from portal.base.files.date_parsing import (
+    at_clock,
+    end_of_clock,
+    explain_unread,
+    parse_clock,
+    parse_typed_moment,
+    plain_text,
+)
+from portal.base.ui.times import duration_words
 from portal.domain.visits.models import Preset
 
 # The length of a code without presets.
 DEFAULT_DURATION = timedelta(hours=2)
 _LONGEST_DURATION = timedelta(days=3660)
 
-_CLOCK = re.compile(r"(\d{1,2})(?::?(\d{2}))?")
-_SPAN = re.compile(r"\+?\s*(?:(\d{1,4})\s*(?:h|hours?|時間))?\s*(?:(\d{1,5})\s*(?:m|min|minutes?|分)?)?")
-_DAY = re.compile(r"(?:(\d{4})[-/])?(\d{1,2})[-/](\d{1,2})(?:\s+|t)(.+)")
-_TOMORROW = re.compile(r"(?:tomorrow|明日|あした|あす)\s*(.+)")
+_SPAN = re.compile(r"\+?\s*(?:(\d{1,4})\s*(?:h|hours?|時間))?\s*(?:(\d{1,5})\s*(?:m|min|minutes?|分)?)?", re.ASCII)
+_TOMORROW = re.compile(r"(?:tomorrow|明日|あした|あす|翌日?)の?\s*(.+)")
 
 
-class NotATime(ValueError):
-    """The error for a typed text that is not a time."""
+class NotATime(ValidationError):
+    """The error for a typed text that is no end."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(explain_unread(text, "end"))
 
 
-class TimeIsOver(ValueError):
-    """The error for a time of day that has passed; `tomorrow` is the same time on the next day."""
+class EndsNextDay(ValidationError):
+    """The error for a time of day that is not after the start, before the person has seen that it is the next day's."""
 
-    def __init__(self, tomorrow: datetime) -> None:
-        self.tomorrow = tomorrow
-        super().__init__("the time is over")
+    def __init__(self, end: datetime) -> None:
+        text = _("This end is on the next day: %(end)s. If that is right, send the form again.")
+        super().__init__(text % {"end": f"{end:%Y-%m-%d %H:%M}"})
 
 
 def now() -> datetime:
@@ -49,67 +61,60 @@ def end_of(preset: Preset | None, start: datetime) -> datetime:
         return _whole_minute(start + DEFAULT_DURATION)
     if preset.until is None:
         return _whole_minute(start + timedelta(minutes=preset.minutes or 0))
-    end = datetime.combine(start.date(), preset.until, JST)
-    return end if end > start else end + timedelta(days=1)
+    return end_of_clock(start, timedelta(hours=preset.until.hour, minutes=preset.until.minute))
 
 
-def parse_end(text: str, start: datetime) -> datetime:
+def parse_end(text: str, start: datetime, *, seen: str | None = None) -> datetime:
     """Return the typed end of a code that begins at `start`.
 
-    `1830`, `18:30` or `18` is a time of the day on which it starts. `+90`, `90m`, `2h` or `1h30` counts from the start.
-    A date before the time (`11-22 9:00`, `2026-11-22 09:00`), or `tomorrow` (`明日`), names another day. Full-width and
-    half-width characters are equal. Raises NotATime, and TimeIsOver for a time of day alone that is not after the
-    start.
+    Days and times are read as in files. A day alone ends with its last second, and a time of day that is not after the
+    start is on the next day. `+90`, `90m`, `2h` or `1h30` counts from the start; `tomorrow 9:00` (`明日9時`) is on the
+    next day. Raises NotATime, and EndsNextDay if `seen`, the end that the page has shown, is not this next day's.
     """
     start = start.astimezone(JST).replace(microsecond=0)
-    typed = unicodedata.normalize("NFKC", text).strip().lower().replace("時半", ":30")
-    typed = re.sub(r"(\d)時(\d{1,2})分?", r"\1:\2", typed)
-    typed = re.sub(r"(\d)時(?!間)", r"\1:00", typed)
+    typed = plain_text(text)
     try:
-        return _parse(typed, start)
+        end = _parse(typed, start)
     except OverflowError:
-        raise NotATime(text) from None
+        end = None
+    if end is None:
+        raise NotATime(text)
+    is_next_day = parse_clock(typed) is not None and end.date() != start.date()
+    if is_next_day and seen is not None and seen != format_end(end, start):
+        raise EndsNextDay(end)
+    return end
 
 
-def _parse(typed: str, start: datetime) -> datetime:
+def _parse(typed: str, start: datetime) -> datetime | None:
     if named := _TOMORROW.fullmatch(typed):
-        return datetime.combine(start.date() + timedelta(days=1), _clock(named[1]), JST)
-    if dated := _DAY.fullmatch(typed):
-        return datetime.combine(_date(dated, start), _clock(dated[4]), JST)
-    if _CLOCK.fullmatch(typed):
-        end = datetime.combine(start.date(), _clock(typed), JST)
-        if end <= start:
-            raise TimeIsOver(end + timedelta(days=1))
-        return end
-    span = _SPAN.fullmatch(typed)
-    if span is None or not (span[1] or span[2]):
-        raise NotATime(typed)
+        clock = parse_clock(named[1])
+        return at_clock(start.date() + timedelta(days=1), clock, end=True) if clock is not None else None
+    if (clock := parse_clock(typed)) is not None:
+        return end_of_clock(start, clock)
+    if dated := parse_typed_moment(typed, end=True, today=start.date()):
+        return dated
+    span = _SPAN.fullmatch(typed.replace("時間半", "時間30分"))
+    if span is None or not (span[1] or span[2]) or typed.isdecimal():
+        return None
     length = timedelta(hours=int(span[1] or 0), minutes=int(span[2] or 0))
-    if not timedelta(0) < length <= _LONGEST_DURATION:
-        raise NotATime(typed)
-    return _whole_minute(start + length)
+    return _whole_minute(start + length) if timedelta(0) < length <= _LONGEST_DURATION else None
 
 
-def _clock(text: str) -> time:
-    found = _CLOCK.fullmatch(text.strip())
-    if found is None:
-        raise NotATime(text)
-    hour, minute = int(found[1]), int(found[2] or 0)
-    if hour == 24 and minute == 0:
-        return time(23, 59, 59)
-    if hour > 23 or minute > 59:
-        raise NotATime(text)
-    return time(hour, minute)
+class EndReading(NamedTuple):
+    """How a typed end is read: `2026-11-21 06:00`, and the time until then in words."""
+
+    end: str
+    length: str
 
 
-def _date(found: re.Match[str], start: datetime) -> date:
+def describe_end(text: str, start: datetime) -> EndReading | None:
+    """Return how a typed end of a code that begins at `start` is read; None if it is no end or not after the start."""
     try:
-        named = date(int(found[1] or start.year), int(found[2]), int(found[3]))
-        if found[1] is None and named < start.date():  # written in December, meant for January
-            named = named.replace(year=named.year + 1)
-    except ValueError:
-        raise NotATime(found[0]) from None
-    return named
+        end = parse_end(text, start)
+    except NotATime:
+        return None
+    minutes = -((start - end) // timedelta(minutes=1))
+    return EndReading(format_end(end, start), duration_words(minutes)) if minutes > 0 else None
 
 
 def _whole_minute(moment: datetime) -> datetime:

@@ -93,6 +93,7 @@ class IssueForm(forms.Form):
 
     name = GUEST_NAME.form_field(strip=True, validators=[inputs.validate_visible])
     until = inputs.line_field(_("Until"), 40, help_text=_("18:00 or 1800, +90 for minutes, 2h, 11-22 9:00."))
+    seen_end = inputs.line_field("", 40)
     preset = forms.ChoiceField(label=_("Preset"), required=False, widget=forms.RadioSelect)
     others = LinesField(
         label=_("Other guests on this visit"), help_text=_("One name per line. Each guest gets their own code.")
@@ -196,24 +197,22 @@ class IssueForm(forms.Form):
     def _clean_hours(self, cleaned: _Values) -> None:
         start = cleaned.get("start") or self.now
         try:
-            end = hours.parse_end(cleaned["until"], start)
-        except hours.TimeIsOver as over:
-            text = _t("This time has passed. For tomorrow, enter %(tomorrow)s.")
-            self.add_error("until", text % {"tomorrow": f"{over.tomorrow:%m-%d %H:%M}"})
-            return
-        except hours.NotATime:
-            self.add_error("until", _t("Enter a time like 18:00 or 1800, minutes like +90, or a date before the time."))
-            return
-        cleaned["use_date_start"], cleaned["use_date_end"] = start, end
-        try:
+            end = hours.parse_end(cleaned["until"], start, seen=cleaned.get("seen_end", ""))
             inputs.validate_year(end)
         except ValidationError as error:
             self.add_error("until", error)
             return
+        cleaned["use_date_start"], cleaned["use_date_end"] = start, end
         if end <= start:
             self.add_error("until", _t("The end is before the start."))
         elif end <= self.now:
             self.add_error("until", _t("This end time has passed."))
+
+    @property
+    def end_reading(self) -> hours.EndReading | None:
+        """Return how the shown text of the end is read."""
+        start = self.cleaned_data.get("start") if self.is_bound else self.initial["start"]
+        return hours.describe_end(str(self["until"].value() or ""), start or self.now)
 
     @property
     def is_walk_in(self) -> bool:

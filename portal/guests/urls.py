@@ -10,6 +10,7 @@ from portal.guests import views
 urlpatterns = [
     path("new/", views.new, name="new"),
     path("new/hosts/", views.host_choices, name="host_choices"),
+    path("new/end/", views.end_reading, name="end_reading"),
     path("new/without-code/", views.check_in_without_code, name="without_code"),
     path("party/<uuid:party_id>/", views.party_page, name="party"),
     path("visits/<int:visit_id>/", views.visit, name="visit"),

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from accessapi.resources import write_moment
 from portal.base.ui import confirmation
+from portal.base.ui.times import parse_moment
 from portal.base.ui.value_words import join_values
 from portal.domain.events import MirrorKind
 from portal.domain.history.lists import prefetch_recent_records
@@ -32,7 +33,7 @@ from portal.domain.visits import queries as visits
 from portal.domain.visits.models import Preset, Stage, Visit
 from portal.domain.visits.queries import get_preset, get_visit, get_visit_row, guest_of
 from portal.domain.visits.visit_status import visit_url
-from portal.guests import actions, deactivation, issue_form, issuing, places, queries
+from portal.guests import actions, deactivation, hours, issue_form, issuing, places, queries
 from portal.guests.forms import ChangeForm, ExtendForm, PresetForm
 from portal.guests.issue_form import IssueForm
 from portal.guests.places import GuestPlaces
@@ -188,6 +189,15 @@ def host_choices(request: TenantRequest) -> HttpResponse:
     """Return suggestions for the field `host` as options."""
     text = request.GET.get("host", "")[:100].replace("\x00", "")
     return render(request, "guests/host_choices.html", {"names": places.host_choices(text)})
+
+
+@tenant_view(Permission.GUESTS_DESK)
+def end_reading(request: TenantRequest) -> HttpResponse:
+    """Return how the typed end of a code is read, so that a person sees it before sending the form."""
+    start = parse_moment(request.GET.get("start", "")) or hours.now()
+    return render(
+        request, "guests/end_reading.html", {"reading": hours.describe_end(request.GET.get("until", ""), start)}
+    )
 
 
 @tenant_view(Permission.GUESTS_DESK)

@@ -1,4 +1,4 @@
-// The desk: the chosen preset shows at once, what was typed for the end is read back, and clocks run down.
+// The desk: the chosen preset shows at once, and clocks run down. The server reads back what was typed for the end.
 // The server decides by itself what is meant; nothing here is needed for a right code.
 const form = document.querySelector(".desk-form");
 const JST = 9 * 3600e3;
@@ -27,6 +27,7 @@ function desk(form) {
     const end = midnight(at) + (hour * 60 + minute) * 60e3;
     return end > at ? end : end + 864e5;
   };
+  const readBack = () => htmx.trigger(until, "read-back");
   const typed = (end, at) => (parts(end).day === parts(at).day ? parts(end).time : `${parts(end).day} ${parts(end).time}`);
   const ticked = (name) => [...form.querySelectorAll(`input[name=${name}]:checked`)].map((box) => box.value).sort().join("\n");
   const tick = (name, values) => form.querySelectorAll(`input[name=${name}]`).forEach((box) => { box.checked = values.includes(box.value); });
@@ -51,34 +52,23 @@ function desk(form) {
       if (document.activeElement === until && until.value === "") return;
       const at = begins();
       if (Number.isNaN(at)) return;
-      until.value = shownUntil.value = typed(endOf(preset, at), at);
+      const shown = typed(endOf(preset, at), at);
+      if (shown === until.value) return;
+      until.value = shownUntil.value = shown;
+      readBack();
     }
-    readBack();
-  }
-  // What the server will make of the field, in the forms that people type most.
-  function readBack() {
-    const place = form.querySelector("[data-reads]");
-    const at = begins();
-    const text = until.value.normalize("NFKC").trim().toLowerCase();
-    let end = null;
-    const clock = /^(\d{1,2})(?::?(\d{2}))?$/.exec(text);
-    const span = /^\+?\s*(?:(\d{1,4})\s*h)?\s*(?:(\d{1,5})\s*m?)?$/.exec(text);
-    const dated = /^(\d{4})-(\d{1,2})-(\d{1,2})\s+(\d{1,2}):?(\d{2})$/.exec(text);
-    if (clock && Number(clock[1]) < 24 && Number(clock[2] ?? 0) < 60) end = midnight(at) + (Number(clock[1]) * 60 + Number(clock[2] ?? 0)) * 60e3;
-    else if (dated) end = Date.UTC(dated[1], dated[2] - 1, dated[3], dated[4], dated[5]) - JST;
-    else if (span && (span[1] || span[2]) && text.length > 1) end = at + (Number(span[1] ?? 0) * 60 + Number(span[2] ?? 0)) * 60e3;
-    if (end === null || end <= at || !Number.isFinite(end)) { place.textContent = ""; return; }
-    const minutes = Math.ceil((end - at) / 60e3);
-    const sizes = [[Math.floor(minutes / 60), "hour"], [minutes % 60, "minute"]].filter(([n]) => n);
-    place.textContent = `→ ${typed(end, at)} (${sizes.map(([n, unit]) => inWords(n, unit)).join(" ")})`;
   }
   form.addEventListener("change", (event) => {
     if (event.target.name === "preset" || event.target.name === "language") follow();
-    if (event.target.name === "start") refresh();
+    if (event.target.name === "start") {
+      refresh();
+      readBack();
+    }
   });
-  until.addEventListener("input", readBack);
   until.addEventListener("focus", () => until.select());
   setInterval(refresh, 15e3);
+  setInterval(() => document.hidden || readBack(), 60e3); // “+90” moves on
+  addEventListener("pageshow", () => until.value !== until.defaultValue && readBack()); // what the browser has filled in again
   refresh();
   // Several names pasted at once are several guests.
   field("name").addEventListener("paste", (event) => {

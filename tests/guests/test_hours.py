@@ -1,6 +1,8 @@
 """Typed end times: never a wrong day, never a crash, and a shown time is read back as it is."""
 
+import json
 from datetime import UTC, datetime, time, timedelta
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -12,6 +14,7 @@ from portal.guests import hours, issuing
 from portal.guests.issuing import NamedHours, _duplicate_names
 from tests.support.effort import examples
 
+CASES = json.loads((Path(__file__).parents[1] / "support/dates.json").read_text())
 NOON = datetime(2026, 11, 20, 12, 0, 30, tzinfo=JST)
 starts = st.datetimes(datetime(1990, 1, 1), datetime(2090, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001
 
@@ -32,6 +35,11 @@ starts = st.datetimes(datetime(1990, 1, 1), datetime(2090, 1, 1), timezones=st.j
         ("2h", "2026-11-20 14:00:00"),
         ("1h30", "2026-11-20 13:30:00"),
         ("2時間", "2026-11-20 14:00:00"),
+        ("1時間半", "2026-11-20 13:30:00"),
+        ("翌9時", "2026-11-21 09:00:00"),
+        ("明日の午前9時", "2026-11-21 09:00:00"),
+        ("明日24:00", "2026-11-21 23:59:59"),
+        ("2026-11-21 24:00", "2026-11-21 23:59:59"),
         ("30分", "2026-11-20 12:30:00"),
         ("明日 9:00", "2026-11-21 09:00:00"),
         ("tomorrow 0900", "2026-11-21 09:00:00"),
@@ -46,17 +54,51 @@ def test_an_end_is_read_as_people_write_it(typed, end):
 
 
 @pytest.mark.parametrize(
-    "typed", ["", "x", "25:00", "12:60", "+0", "0h", "2026-02-30 10:00", "-5", "99999999h", "13-1 9:00"]
+    "typed", ["", "x", "25:00", "12:60", "+0", "0h", "2026-02-30 10:00", "-5", "99999999h", "13-1 9:00", "90", "1260"]
 )
 def test_what_is_no_time_is_refused(typed):
     with pytest.raises(hours.NotATime):
         hours.parse_end(typed, NOON)
 
 
-def test_a_time_of_day_that_is_over_is_not_taken_for_tomorrow():
-    with pytest.raises(hours.TimeIsOver) as over:
-        hours.parse_end("0900", NOON)
-    assert f"{over.value.tomorrow:%m-%d %H:%M}" == "11-21 09:00"
+@pytest.mark.parametrize("typed", ["0900", "9時", "午前9時", "12:00"])
+def test_a_time_of_day_that_is_over_is_tomorrows_once_the_person_has_seen_that(typed):
+    end = hours.parse_end(typed, NOON)
+    assert NOON < end <= NOON + timedelta(days=1)
+    for seen in ("", "09:00", "2026-11-22 09:00"):
+        with pytest.raises(hours.EndsNextDay, match=f"next day: {end:%Y-%m-%d %H:%M}"):
+            hours.parse_end(typed, NOON, seen=seen)
+    shown = hours.describe_end(typed, NOON)
+    assert hours.parse_end(typed, NOON, seen=shown.end) == end
+
+
+@pytest.mark.parametrize("typed", ["tomorrow 9:00", "11/21 9:00", "18:00", "+1440"])
+def test_an_end_that_names_its_day_or_is_today_needs_no_second_look(typed):
+    assert hours.parse_end(typed, NOON, seen="") == hours.parse_end(typed, NOON)
+
+
+@pytest.mark.parametrize(("typed", "clock"), CASES["clocks"].items())
+def test_the_desk_reads_the_times_of_day_that_a_list_reads(typed, clock):
+    morning = NOON.replace(hour=0, minute=0)
+    assert f"{hours.parse_end(typed, morning):%d %H:%M:%S}" == f"20 {clock}:00".replace("24:00:00", "23:59:59")
+
+
+@pytest.mark.parametrize(("typed", "moment"), CASES["moments"].items())
+def test_the_desk_reads_the_moments_that_a_list_reads(typed, moment):
+    assert f"{hours.parse_end(typed, NOON):%Y-%m-%d %H:%M:%S}" == moment
+
+
+@pytest.mark.parametrize(("typed", "day"), CASES["days"].items())
+def test_the_desk_takes_a_day_alone_for_its_end(typed, day):
+    assert f"{hours.parse_end(typed, NOON):%Y-%m-%d %H:%M:%S}" == f"{day} 23:59:59"
+
+
+@pytest.mark.parametrize("typed", CASES["unread"])
+def test_the_desk_refuses_what_a_list_refuses_and_quotes_it(typed):
+    with pytest.raises(hours.NotATime) as refused:
+        hours.parse_end(typed, NOON)
+    assert f"“{typed}”" in refused.value.message
+    assert hours.describe_end(typed, NOON) is None
 
 
 @settings(max_examples=examples(2000))
@@ -64,7 +106,7 @@ def test_a_time_of_day_that_is_over_is_not_taken_for_tomorrow():
 def test_whatever_is_typed_gives_an_end_or_a_reason(typed, start):
     try:
         end = hours.parse_end(typed, start)
-    except (hours.NotATime, hours.TimeIsOver):
+    except hours.NotATime:
         return
     assert end.tzinfo == JST
     assert end.microsecond == 0

@@ -99,9 +99,9 @@ LOOKED_AT = {
     },
     "a part of a page, drawn anew while somebody looks": {
         "areas:edit_progress", "banners", "changes:progress", "devices:status", "explain:reading", "find",
-        "guests:banners", "guests:board", "guests:building_board", "guests:expected_progress", "guests:find",
-        "guests:host_choices", "guests:reading", "guests:request_outcome", "home:changes", "imports:progress",
-        "intents:outcome", "intercom:request_outcome", "keys:status", "history:export_progress", "history:happened",
+        "guests:banners", "guests:board", "guests:building_board", "guests:end_reading", "guests:expected_progress",
+        "guests:find", "guests:host_choices", "guests:reading", "guests:request_outcome", "home:changes",
+        "imports:progress", "intents:outcome", "intercom:request_outcome", "keys:status", "history:export_progress", "history:happened",
         "members:reading", "reports:progress", "reviews:progress", "rollcall:state", "rollcall:worker",
         "webhook:now",
     },

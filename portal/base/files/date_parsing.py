@@ -76,7 +76,7 @@ def parse_day(text: str, *, order: Order | None = None, today: date | None = Non
     `order` is the order of numbers in texts that do not begin with the year; without it, 3/4/2027 gives None.
     A day without a year (11/30, 11月30日) is the next such day from `today`; without `today`, it gives None.
     """
-    found = _parse(_plain(text), order, today)
+    found = _parse(plain_text(text), order, today)
     return found.day if found is not None and not found.clock and found.offset is None else None
 
 
@@ -87,7 +87,7 @@ def parse_typed_moment(
 
     A day alone means 00:00, or as an `end` its last second.
     """
-    found = _parse(_plain(text), order, today)
+    found = _parse(plain_text(text), order, today)
     if found is None:
         return None
     clock = found.clock if found.clock is not None else _DAY if end else timedelta()
@@ -102,7 +102,7 @@ def parse_clock(text: str) -> timedelta | None:
 
     A fraction below 1 is a time as Excel stores it. 午前12時 and 午後12時 are noon to some and midnight to others.
     """
-    plain = _plain(text)
+    plain = plain_text(text)
     if plain == "正午":
         return timedelta(hours=12)
     if _FRACTION.match(plain):
@@ -186,13 +186,13 @@ def explain_unread(text: str, wanted: Wanted) -> str:
     return sentences[wanted] % {"value": value}
 
 
-def _plain(text: str) -> str:
+def plain_text(text: str) -> str:
     """Return the text in half-width, lower-case characters with plain dashes, without invisible characters."""
     return _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).translate(_DASHES).strip().lower()
 
 
 def _days_by_order(text: str) -> dict[Order, date]:
-    plain = _plain(text)
+    plain = plain_text(text)
     found = {order: _parse(plain, order, date(2024, 1, 1)) for order in _ORDERS}
     return {order: each.day for order, each in found.items() if each is not None}
 
@@ -237,10 +237,8 @@ def _numbers_day(found: re.Match[str], order: Order | None, today: date | None) 
     if third is None:
         if separator == ".":
             return None
-        month_first, day_first = _day_of(None, first, second, today), _day_of(None, second, first, today)
-        if order is None:  # as everyone in Japan writes it, if there is such a day
-            return month_first or day_first
-        return day_first if order == "dmy" else month_first
+        month, day = (second, first) if order == "dmy" else (first, second)
+        return _day_of(None, month, day, today)
     if len(first) == 4:
         return _day_of(first, second, third, today)
     days: dict[Order, date | None] = {
