@@ -152,8 +152,11 @@ class Card {
     let first = true;
     for (const slot of this.slots()) {
       const line = this.read(slot);
-      const wrong = line.start === null || line.end === null || line.end <= line.start;
-      if (wrong) continue;
+      if (line.start === null || line.end === null || line.end === line.start) continue;
+      if (line.end < line.start) {
+        this.night(line);
+        continue;
+      }
       for (const day of line.days) {
         this.bar(slot, line, day, first);
         first = false;
@@ -175,6 +178,17 @@ class Card {
     bar.addEventListener("focus", () => this.focus(bar));
     lane.append(bar);
     if (((end - start) / DAY) * lane.clientWidth > 84) text(lane, "wk-in", share(start), 7, words);
+  }
+  // From 22:00 to 06:00 is the evening of these days and the morning after each. The inputs alone change such a line.
+  night({ days, start, end }) {
+    for (const day of days) {
+      const next = day === "Holiday" ? day : DAYS[(DAYS.indexOf(day) + 1) % 7];
+      for (const [on, from, to] of [[day, start, DAY], [next, 0, end]]) {
+        const rect = document.createElementNS(SVG, "rect");
+        set(rect, { class: "wk-night", x: share(from), width: share(to - from), y: 0, height: "100%", rx: 3 });
+        $(`[data-day="${on}"] .wk-lane`, this.week).append(rect);
+      }
+    }
   }
   focus(bar) {
     for (const other of $$(".wk-bar", this.week)) other.setAttribute("tabindex", other === bar ? 0 : -1);
@@ -355,27 +369,6 @@ class Card {
     else next.focus();
   }
 
-  // From 22:00 to 06:00 is two stretches to the service: the evening of these days, and the morning after each.
-  offerNight(slot) {
-    if (slot.dataset.slot !== "weekly") return;
-    const past = ({ days, start, end }) => start !== null && end !== null && end < start && days.length > 0;
-    if (!past(this.read(slot))) return;
-    const offer = element("button", "btn btn-sm", this.announcer.dataset.night);
-    offer.type = "button";
-    offer.addEventListener("click", () => {
-      const { days, start, end } = this.read(slot);
-      if (!past({ days, start, end })) return;
-      this.remember();
-      const after = days.filter((day) => day !== "Holiday").map((day) => DAYS[(DAYS.indexOf(day) + 1) % 7]);
-      this.write(slot, { days, start, end: DAY });
-      if (end && after.length) this.add("weekly", { days: after, start: 0, end });
-      this.changed();
-      this.say(slot);
-      $('[data-part="end"]', slot).focus();
-    });
-    $("[data-problems]", slot).append(offer);
-  }
-
   // Buttons: the server could do each of them; here they need no new page.
   click(event) {
     const button = event.target.closest("button");
@@ -466,7 +459,6 @@ function showWords(root, schedules) {
       const found = problems[slot.dataset.n] ?? [];
       slot.classList.toggle("has-error", found.length > 0);
       $("[data-problems]", slot).replaceChildren(...found.map((problem) => element("p", "is-bad", problem)));
-      if (found.length) cards.get(card)?.offerNight(slot);
     }
   }
 }

@@ -161,9 +161,9 @@ def test_keys_are_given_by_box_and_one_by_one(desk):
 
 def test_times_that_cannot_be_read_are_said_beside_them_and_nothing_is_sent(desk):
     desk.give(devices_pass=listed((desk.areas[0], OFFICE)), keys_pass=NO_KEYS)
-    answer = desk.save(desk.form(), **{"s1.1.start": "22:00", "s1.1.end": "6:00"})
+    answer = desk.save(desk.form(), **{"s1.1.start": "22:00", "s1.1.end": "25:00"})
     assert answer.status_code == 422
-    assert "For a night, use two lines" in said(answer)
+    assert "“25:00” is not a time. Enter a time like 18:00" in said(answer)
     assert 'value="22:00"' in answer.content.decode()
     assert len(desk.place.calls(6)) == 1
 
@@ -370,12 +370,16 @@ def test_without_a_contract_its_part_is_said_and_cannot_be_changed(make):
 def test_the_words_follow_what_is_typed(desk):
     desk.give(devices_pass=listed((desk.areas[0], OFFICE)), keys_pass=NO_KEYS)
     form = desk.form()
-    form["s1.1.end"] = "21:30"
-    told = json.loads(desk.client.post(f"{desk.editor}words/", dict(form.lists())).content)
-    assert told["schedules"]["s1"]["text"] == "Weekdays 08:00 to 21:30"
-    assert told["changes"] == [[desk.areas[0].area_name, "weekdays 08:00 to 19:00", "weekdays 08:00 to 21:30"]]
-    form["s1.1.end"] = "7"
-    told = json.loads(desk.client.post(f"{desk.editor}words/", dict(form.lists())).content)
+    night = "weekdays 08:00 to 24:00, and Tuesday to Saturday 00:00 to 07:00"
+    for typed, text in {
+        "21:30": "weekdays 08:00 to 21:30",
+        "午前7時": night,
+        "7:7": "some times need correcting.",
+    }.items():
+        form["s1.1.end"] = typed
+        told = json.loads(desk.client.post(f"{desk.editor}words/", dict(form.lists())).content)
+        assert told["schedules"]["s1"]["text"] == text[0].upper() + text[1:]
+        assert typed == "7:7" or told["changes"] == [[desk.areas[0].area_name, "weekdays 08:00 to 19:00", text]]
     assert told["schedules"]["s1"]["problems"] == {"1": [ANY]}
 
 

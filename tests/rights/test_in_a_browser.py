@@ -76,7 +76,7 @@ def test_bars_are_dragged_and_moved_by_keys_the_sentence_follows_and_the_service
     times = page.locator('[data-slot="weekly"]').last.locator(".slot-time")
     times.first.fill("22")
     times.last.fill("6")
-    page.get_by_role("button", name="Past midnight: split into two lines").click()
+    expect(page.locator("[data-schedule] .wk-night")).to_have_count(2)
     expect(says).to_have_text("Monday 00:00 to 06:00; weekdays 08:00 to 19:00, and Sunday 22:00 to 24:00")
 
     page.locator("[data-choose]").nth(1).select_option("new")

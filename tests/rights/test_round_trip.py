@@ -1,18 +1,21 @@
 """The editor loses nothing: rights that are drawn as a form and posted unchanged are the same rights."""
 
 import json
+from datetime import datetime
 
 import pytest
 from django.template.loader import render_to_string
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from accessapi.limits import JST
 from accessapi.permissions import normalise_devices, normalise_keys
-from accessapi.permissions.passes import normal_pass
+from accessapi.permissions.passes import WEEKDAYS, between, normal_pass, weekly
+from accessapi.permissions.phrases import DAYS
 from portal.domain.rights import editing
 from portal.domain.rights.editor_view import modes, sample_rows, sheet_view
 from portal.domain.rights.member_rights import MemberRights
-from portal.domain.rights.schedules import item_of, parse_date, parse_time, slot_of
+from portal.domain.rights.schedules import RANGE, WEEKLY, Slot, items_of, slot_of
 from portal.domain.rights.sheet import RightsSheet
 from portal.domain.rights.words import BoxNames, PlaceNames
 from portal.rights import actions
@@ -82,20 +85,69 @@ def test_ids_of_any_text_name_their_inputs(entries):
 @settings(max_examples=examples(400))
 def test_a_schedule_item_becomes_a_line_and_the_same_item_again(item):
     as_pass = {"effect": "allow", "schedule": [item]}
-    assert same(normal_pass({"effect": "allow", "schedule": [item_of(slot_of(item))]}), normal_pass(as_pass))
+    assert same(normal_pass({"effect": "allow", "schedule": items_of(slot_of(item))}), normal_pass(as_pass))
+
+
+def typed(start, end, *days, first="", last=""):
+    return Slot(RANGE if first else WEEKLY, days, start, end, first, last)
 
 
 @pytest.mark.parametrize(
-    ("typed", "read"),
+    ("start", "read"),
     [("8", "08:00:00"), ("800", "08:00:00"), ("0830", "08:30:00"), ("８：３０", "08:30:00"), ("08:00:30", "08:00:30"),
+     ("午前8時半", "08:30:00"), ("8 AM", "08:00:00"),
      ("24:00", None), ("25:00", None), ("", None), ("8:3", None), ("noon", None), ("२२", None)],
 )  # fmt: skip
-def test_times_are_read_as_people_type_them(typed, read):
-    found = parse_time(typed)
-    assert (f"{found:%H:%M:%S}" if found else None) == read
+def test_times_are_read_as_people_type_them(start, read):
+    found = items_of(typed(start, "24:00", "Monday"))
+    assert found == ([weekly(read, "23:59:59", "Monday")] if read else [])
 
 
 def test_the_end_of_a_day_is_its_last_second():
-    assert f"{parse_time('24:00', closing=True):%H:%M:%S}" == "23:59:59"
-    assert parse_date("2026/12/01") == parse_date("２０２６-12-01")
-    assert parse_date("2026-W49-2") is None
+    for end in ("24:00", "2400", "23:59:59", "午後11:59:59"):
+        assert items_of(typed("9:00", end, "Monday")) == [weekly("09:00:00", "23:59:59", "Monday")]
+
+
+def test_dates_are_read_as_people_type_them():
+    same_day = between(datetime(2026, 12, 1, 9, tzinfo=JST), datetime(2026, 12, 1, 18, tzinfo=JST))
+    for day in ("2026/12/01", "２０２６-12-01", "R8.12.1", "2026年12月1日"):
+        assert items_of(typed("9:00", "18:00", first=day)) == [same_day]
+    for day in ("2026-W49-2", "R8.12.32", "1/2/2027"):
+        wrong = typed("9:00", "18:00", first=day)
+        assert items_of(wrong) == []
+        assert f"“{day}”" in wrong.problems[0]
+
+
+@pytest.mark.parametrize(
+    ("days", "mornings"),
+    [
+        (("Friday",), ("Saturday",)),
+        (("Saturday", "Sunday"), ("Monday", "Sunday")),
+        (WEEKDAYS, WEEKDAYS),
+        (DAYS, ("*",)),
+    ],
+)
+def test_an_end_before_the_start_is_on_the_next_day(days, mornings):
+    evening = weekly("22:00:00", "23:59:59", *(("*",) if days == DAYS else days))
+    assert items_of(typed("22:00", "6:00", *days)) == [evening, weekly("00:00:00", "06:00:00", *mornings)]
+    assert items_of(typed("22:00", "0:00", *days)) == [evening]
+
+
+def test_the_night_after_a_holiday_is_refused_because_its_morning_is_unknown():
+    night = typed("22:00", "6:00", "Sunday", "Holiday")
+    assert items_of(night) == []
+    assert night.problems == ["For the night after a holiday, use two lines: until 24:00, and from 00:00."]
+
+
+def test_a_night_of_one_date_ends_on_the_next():
+    night = between(datetime(2026, 12, 31, 22, tzinfo=JST), datetime(2027, 1, 1, 6, tzinfo=JST))
+    assert items_of(typed("22:00", "6:00", first="2026-12-31")) == [night]
+    refused = typed("22:00", "6:00", first="2026-12-31", last="2026-12-31")
+    assert items_of(refused) == []
+    assert refused.problems == ["It ends before it begins."]
+    assert items_of(typed("22:00", "6:00", first="9999-12-31")) == []
+
+
+def test_an_item_of_the_service_that_never_applies_is_kept_as_it_is():
+    never = weekly("22:00:00", "06:00:00", "Friday")
+    assert items_of(slot_of(never)) == [never]

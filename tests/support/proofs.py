@@ -101,9 +101,9 @@ LOOKED_AT = {
         "areas:edit_progress", "banners", "changes:progress", "devices:status", "explain:reading", "find",
         "guests:banners", "guests:board", "guests:building_board", "guests:end_reading", "guests:expected_progress",
         "guests:find", "guests:host_choices", "guests:reading", "guests:request_outcome", "home:changes",
-        "imports:progress", "intents:outcome", "intercom:request_outcome", "keys:status", "history:export_progress", "history:happened",
-        "members:reading", "reports:progress", "reviews:progress", "rollcall:state", "rollcall:worker",
-        "webhook:now",
+        "imports:progress", "intents:outcome", "intercom:request_outcome", "keys:status", "history:export_progress",
+        "history:happened", "members:reading", "reports:progress", "reviews:progress", "rollcall:state",
+        "rollcall:worker", "webhook:now",
     },
     "a page to look at: card numbers, codes and secrets on it are masked": {
         "alerts:address", "alerts:alert", "alerts:index", "alerts:rules", "areas:edit_page", "audit:entry",

@@ -6,23 +6,32 @@ times, no days) become slots of the kind "kept", which are shown and sent back u
 A week has seven days and holidays, each a lane of 24 hours. Positions are percent of a lane.
 """
 
-import re
-import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import date, time
+from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
+from accessapi.limits import JST
+from accessapi.moments import is_in_range
 from accessapi.permissions import phrase_days, phrase_pass
-from accessapi.permissions.passes import DAY_END, EVERY_DAY, HOLIDAY, Json, normal_pass, weekly
+from accessapi.permissions.passes import (
+    DAY_END,
+    EVERY_DAY,
+    HOLIDAY,
+    WEEKDAYS,
+    Json,
+    between,
+    normal_pass,
+    weekly,
+)
 from accessapi.permissions.phrases import DAYS, format_time, phrase_schedule, read_range, read_weekly
+from portal.base.files.date_parsing import at_clock, end_of_clock, explain_unread, parse_clock, parse_day
 
 WEEKLY, RANGE, RAW = "weekly", "range", "kept"
-_TYPED = re.compile(r"(\d{1,2})(?::?(\d{2})(?::?(\d{2}))?)?\Z")
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
+_WHOLE_DAY = timedelta(days=1)
 
 
 @dataclass
@@ -49,7 +58,7 @@ class Slot:
 
 
 def slot_of(item: Any) -> Slot:
-    """Return the line of a schedule item. `item_of` turns it back into the same item."""
+    """Return the line of a schedule item. `items_of` turns it back into the same item."""
     found = read_weekly(item)
     if found is not None:
         days, (opens, closes) = found
@@ -62,70 +71,66 @@ def slot_of(item: Any) -> Slot:
                     f"{first:%Y-%m-%d}".zfill(10), f"{last:%Y-%m-%d}".zfill(10))  # fmt: skip
     else:
         return Slot(RAW, raw=item)
-    return slot if _same(item_of(slot), item) else Slot(RAW, raw=item)
+    return slot if _is_same(items_of(slot), item) else Slot(RAW, raw=item)
 
 
-def _same(made: Any, item: Any) -> bool:
-    if made is None:
-        return False
-    if made.get("mode") != "weekly":
-        return bool(made == item)
-    return bool({**item, "week": None} == {**made, "week": None})  # the week is the same set of days
+def _is_same(items: list[Any], item: Any) -> bool:
+    if not items or items[0]["mode"] != "weekly":
+        return items == [item]
+    return bool({**item, "week": None} == {**items[0], "week": None})  # the week is the same set of days
 
 
-def item_of(slot: Slot) -> Any:
-    """Return the schedule item of a line, or None with `problems` filled. Do not call it for a blank line."""
+def items_of(slot: Slot) -> list[Any]:
+    """Return the schedule items of a line: two for a night, none with `problems` filled. Do not call it if it is blank.
+
+    The service has no item over midnight: an end before the start is on the next day.
+    """
     if slot.kind == RAW:
-        return slot.raw
-    slot.problems.clear()
-    opens, closes = parse_time(slot.start), parse_time(slot.end, closing=True)
-    if opens is None or closes is None:
+        return [slot.raw]
+    opens, closes = parse_clock(slot.start), parse_clock(slot.end)
+    texts = [text for text in (slot.start, slot.end) if text.strip() and parse_clock(text) is None]
+    slot.problems[:] = [explain_unread(text, "clock") for text in texts]
+    if not texts and (opens is None or closes is None or opens == _WHOLE_DAY):
         slot.problems.append(_("Enter times like 08:00 and 19:00. 24:00 is the end of a day."))
-    return _weekly(slot, opens, closes) if slot.kind == WEEKLY else _range(slot, opens, closes)
+    items = _weekly(slot, opens, closes) if slot.kind == WEEKLY else _range(slot, opens, closes)
+    return [] if slot.problems else items
 
 
-def _weekly(slot: Slot, opens: time | None, closes: time | None) -> Json | None:
+def _weekly(slot: Slot, opens: timedelta | None, closes: timedelta | None) -> list[Json]:
     if not slot.days:
         slot.problems.append(_("Choose at least one day."))
-    if opens is not None and closes is not None and closes < opens:
-        slot.problems.append(_("It ends before it begins. For a night, use two lines: until 24:00, and from 00:00."))
-    if slot.problems or opens is None or closes is None:
-        return None
-    week = (EVERY_DAY,) if len(slot.days) == len(DAYS) else slot.days
-    return weekly(f"{opens:%H:%M:%S}", f"{closes:%H:%M:%S}", *week)
+    if opens is None or closes is None:
+        return []
+    if closes >= opens:
+        return [_week_item(opens, closes, slot.days)]
+    is_every_day = len(slot.days) == len(DAYS)
+    if HOLIDAY in slot.days and not is_every_day:
+        slot.problems.append(_("For the night after a holiday, use two lines: until 24:00, and from 00:00."))
+    after = [WEEKDAYS[(WEEKDAYS.index(day) + 1) % 7] for day in slot.days if day != HOLIDAY]
+    mornings = slot.days if is_every_day else sorted_days(after)
+    evening = _week_item(opens, _WHOLE_DAY, slot.days)
+    return [evening, _week_item(timedelta(), closes, mornings)] if closes else [evening]
 
 
-def _range(slot: Slot, opens: time | None, closes: time | None) -> Json | None:
-    first, last = parse_date(slot.first), parse_date(slot.last or slot.first)
-    if first is None or last is None:
+def _week_item(opens: timedelta, closes: timedelta, days: tuple[str, ...]) -> Json:
+    first, last = at_clock(date.min, opens), at_clock(date.min, closes, end=True)
+    return weekly(f"{first:%H:%M:%S}", f"{last:%H:%M:%S}", *((EVERY_DAY,) if len(days) == len(DAYS) else days))
+
+
+def _range(slot: Slot, opens: timedelta | None, closes: timedelta | None) -> list[Json]:
+    first, last = parse_day(slot.first), parse_day(slot.last)
+    texts = [text for text in (slot.first, slot.last) if text.strip() and parse_day(text) is None]
+    slot.problems += [explain_unread(text, "day") for text in texts]
+    if not texts and (first is None or not is_in_range(first)):
         slot.problems.append(_("Enter dates like 2026-12-01."))
-    elif opens is not None and closes is not None and (last, closes) < (first, opens):
+    if slot.problems or first is None or opens is None or closes is None:
+        return []
+    start = datetime.combine(first, time(), JST) + opens
+    end = at_clock(last, closes, end=True) if last is not None else end_of_clock(start, closes)
+    if end is None or end < start:
         slot.problems.append(_("It ends before it begins."))
-    if slot.problems or None in (first, last, opens, closes):
-        return None
-    edges = [(first, opens), (last, closes)]
-    start, end = ({"date": day.isoformat(), "time": f"{at:%H:%M:%S}+09:00"} for day, at in edges if day and at)
-    return {"mode": "range", "start": start, "end": end}
-
-
-def parse_time(text: str, *, closing: bool = False) -> time | None:
-    """Return the time of 8, 800, 08:00, ８：００ or 08:00:30; with `closing` also 24:00. None for anything else."""
-    plain = unicodedata.normalize("NFKC", text).strip().replace(" ", "")
-    found = _TYPED.match(plain) if plain.isascii() else None
-    if found is None:
-        return None
-    hour, minute, second = (int(part or 0) for part in found.groups())
-    if closing and (hour, minute, second) == (24, 0, 0):
-        return DAY_END
-    return time(hour, minute, second) if hour < 24 and minute < 60 and second < 60 else None
-
-
-def parse_date(text: str) -> date | None:
-    plain = unicodedata.normalize("NFKC", text).strip().replace("/", "-")
-    try:
-        return date.fromisoformat(plain) if plain.isascii() and _DATE.match(plain) else None
-    except ValueError:
-        return None
+        return []
+    return [between(start, end)]
 
 
 def sorted_days(days: Iterable[str]) -> tuple[str, ...]:

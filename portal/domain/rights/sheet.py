@@ -16,7 +16,7 @@ from typing import Any
 from accessapi.permissions import always, by_schedule, never, normalise_devices, normalise_keys
 from accessapi.permissions.passes import Json, is_plain, normal_pass, sort_key
 from portal.domain.people.member_fields import PRIVILEGE
-from portal.domain.rights.schedules import Slot, item_of, slot_of
+from portal.domain.rights.schedules import Slot, items_of, slot_of
 
 NEVER, ALWAYS = "never", "always"
 ALLOW_ALL, DENY_ALL, SELECTED, UNCHANGED = "allow_all", "deny_all", "option", "keep"
@@ -40,9 +40,8 @@ class Schedule:
 
     def to_pass(self) -> Json:
         """Return the pass. Unreadable lines are left out and get a message in their `problems`."""
-        items = [item_of(slot) for slot in self.filled_slots]
-        readable = [item for item, slot in zip(items, self.filled_slots, strict=True) if not slot.problems]
-        made: Json = normal_pass(by_schedule(*readable))
+        items = [item for slot in self.filled_slots for item in items_of(slot)]
+        made: Json = normal_pass(by_schedule(*items))
         return made
 
     @property
