@@ -11,6 +11,7 @@ from django.utils.translation import get_language, pgettext_lazy
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
+from portal.base.ui.inputs import ENDS_NEXT_DAY
 from portal.base.ui.shown_values import ConflictForm
 from portal.domain.alerts.models import TEXT_MAX, Severity
 from portal.domain.alerts.rules import EffectiveRule, Hours
@@ -49,7 +50,10 @@ class HoursForm(forms.Form):
         label=pgettext_lazy("hours", "From"), required=False, widget=forms.TimeInput(attrs={"type": "time"})
     )
     end = forms.TimeField(
-        label=pgettext_lazy("hours", "Until"), required=False, widget=forms.TimeInput(attrs={"type": "time"})
+        label=pgettext_lazy("hours", "Until"),
+        required=False,
+        widget=forms.TimeInput(attrs={"type": "time"}),
+        help_text=ENDS_NEXT_DAY,
     )
 
     def __init__(self, hours: Hours | None, data: QueryDict | None, initial: dict[str, Any]) -> None:

@@ -314,7 +314,7 @@ class PresetForm(ConflictForm, forms.Form):
         label=_("Time of day"),
         required=False,
         widget=forms.TimeInput(attrs={"type": "time"}, format="%H:%M"),
-        help_text=_("If the time has passed, the next day is used."),
+        help_text=inputs.ENDS_NEXT_DAY,
     )
     arrives = forms.BooleanField(
         label=_("Check in when the code is issued"),

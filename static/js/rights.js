@@ -7,7 +7,7 @@ const DAY = 86400;
 const SNAP = 900;
 const DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday", "Holiday"];
 
-// Times as people type them, as the server reads them: 8, 800, 08:00, full-width digits; 24:00 closes a day.
+// Times as people type them most: 8, 800, 08:00, full-width digits; 24:00 closes a day. The server reads more forms.
 function readTime(text, closing) {
   const found = /^(\d{1,2})(?::?(\d{2})(?::?(\d{2}))?)?$/.exec(text.normalize("NFKC").replace(/\s/g, ""));
   if (!found) return null;

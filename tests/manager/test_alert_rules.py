@@ -12,7 +12,7 @@ from django.utils import timezone
 from portal.base.ui.times import TOKYO
 from portal.domain.alerts.kinds import KINDS
 from portal.domain.alerts.models import DetectionState, Rule
-from portal.domain.alerts.rules import Hours
+from portal.domain.alerts.rules import ALERT_RULE, Hours
 from tenants.models import AuditEntry
 from tenants.roles import FacilityManager
 from tenants.scope import tenant_scope
@@ -83,6 +83,17 @@ class TestChanging:
         with_hours = said_without | {"days": ["0", "5"], "begin": "22:00", "end": "06:00"}
         assert "Rule saved." in said(manager.post(at(one, "alerts:rule", "out_of_hours"), with_hours, follow=True))
         assert rule(one).hours == {"days": [0, 5], "begin": "22:00", "end": "06:00"}
+
+    def test_hours_over_midnight_are_shown_as_such_before_they_are_saved(self, one, manager):
+        assert "An end before the start is on the next day." in said(manager.get(at(one, "alerts:rule", "refused")))
+        with tenant_scope(one.tenant):
+            values = dict(ALERT_RULE.read("refused"))
+        for end, text in {
+            "23:00": "Mon, from 22:00 until 23:00",
+            "06:00": "Mon, from 22:00 until 06:00 on the next day",
+        }.items():
+            hours = {"days": [0], "begin": "22:00", "end": end}
+            assert ALERT_RULE.describe("refused", values | {"hours": hours})["Days and hours"] == text
 
 
 class TestTrying:

@@ -370,12 +370,8 @@ def test_without_a_contract_its_part_is_said_and_cannot_be_changed(make):
 def test_the_words_follow_what_is_typed(desk):
     desk.give(devices_pass=listed((desk.areas[0], OFFICE)), keys_pass=NO_KEYS)
     form = desk.form()
-    night = "weekdays 08:00 to 24:00, and Tuesday to Saturday 00:00 to 07:00"
-    for typed, text in {
-        "21:30": "weekdays 08:00 to 21:30",
-        "午前7時": night,
-        "7:7": "some times need correcting.",
-    }.items():
+    night, wrong = "weekdays 08:00 to 24:00, and Tuesday to Saturday 00:00 to 07:00", "some times need correcting."
+    for typed, text in (("21:30", "weekdays 08:00 to 21:30"), ("午前7時", night), ("7:7", wrong)):
         form["s1.1.end"] = typed
         told = json.loads(desk.client.post(f"{desk.editor}words/", dict(form.lists())).content)
         assert told["schedules"]["s1"]["text"] == text[0].upper() + text[1:]

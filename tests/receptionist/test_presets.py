@@ -1,6 +1,9 @@
 """A manager creates the desk's presets; a receptionist uses them, and may not change them."""
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from portal.domain.places.models import Area
 from portal.domain.visits.models import Preset
@@ -44,6 +47,16 @@ def test_presets_are_kept_ordered_and_one_of_them_is_the_default(desk):
     (left,) = rows(desk)
     assert left.is_default
     assert 'value="Visitor"' in desk.get(f"presets/{left.pk}/")
+
+
+def test_a_preset_until_a_time_of_day_ends_on_the_next_day_if_that_has_passed(desk):
+    assert "An end before the start is on the next day." in desk.get("presets/new/")
+    now = timezone.localtime().replace(second=0, microsecond=0)
+    desk.preset("Night", minutes=None, until=f"{now:%H:%M}", is_default=True)
+    tomorrow = f"{now + timedelta(days=1):%Y-%m-%d %H:%M}"
+    page = desk.get("new/")
+    assert f'value="{tomorrow}"' in page
+    assert f"→ {tomorrow}" in page
 
 
 def test_areas_that_vanished_are_shown_and_flagged(desk):

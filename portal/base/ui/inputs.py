@@ -22,6 +22,8 @@ from django.utils.translation import ngettext
 from accessapi.moments import is_in_range
 
 TOO_LONG = _("At most %(limit_value)d characters (currently %(show_value)d).")
+# How every form that takes a start and an end of day reads them.
+ENDS_NEXT_DAY = _("An end before the start is on the next day.")
 # Invisible letters: Hangul fillers and the blank Braille pattern.
 _BLANK = "\u115f\u1160\u3164\uffa0\u2800"
 _MOMENT = "%Y-%m-%dT%H:%M:%S"

@@ -173,9 +173,10 @@ def _hours_text(hours: Hours | None) -> str:
     if hours is None:
         return pgettext("hours", "Always")
     days = join_values(str(WEEKDAYS_ABBR[day]) for day in sorted(hours.days))
-    return _("%(days)s, from %(begin)s until %(end)s") % {
-        "days": days, "begin": f"{hours.begin:%H:%M}", "end": f"{hours.end:%H:%M}"
-    }  # fmt: skip
+    text = _("%(days)s, from %(begin)s until %(end)s")
+    if hours.end < hours.begin:
+        text = _("%(days)s, from %(begin)s until %(end)s on the next day")
+    return text % {"days": days, "begin": f"{hours.begin:%H:%M}", "end": f"{hours.end:%H:%M}"}
 
 
 def _rule_title(kind: str) -> Sentence:

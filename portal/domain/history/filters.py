@@ -79,7 +79,7 @@ class QuickFilter(TextChoices):
 
 def parse_bound(text: str, *, end: bool = False) -> datetime | None:
     """Return the moment of `from` or `to`; None for anything else."""
-    return date_parsing.parse_typed_moment(text.replace("T", " ", 1), end=end) if text else None
+    return date_parsing.parse_typed_moment(text, end=end)
 
 
 def _period(rows: Keys, values: list[str]) -> Keys:
