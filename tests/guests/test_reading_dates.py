@@ -109,6 +109,11 @@ def test_a_time_of_24_hours_ends_a_day_and_begins_the_next():
     assert dates.parse_typed_moment("9999/12/31 24:00") is None
 
 
+def test_a_time_zone_that_leads_out_of_the_calendar_or_does_not_exist_gives_no_moment():
+    for typed in ("9999-12-31T23:00:00-05:00", "0001-01-01T00:00:00+14:00", "2026-11-30T09:00:00+25:00"):
+        assert dates.parse_typed_moment(typed) is None
+
+
 def test_a_day_without_a_year_is_read_only_where_the_present_day_is_known():
     assert dates.parse_day("11/30") is None
     assert dates.parse_day("11/20", today=TODAY) == TODAY

@@ -7,7 +7,7 @@ gives None; `explain_unread` returns the sentence for it. A clock is the time si
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta, timezone
 from typing import Literal, NamedTuple
 
 from django.utils.translation import gettext as _
@@ -48,9 +48,9 @@ _WEEKDAY_AFTER = re.compile(
     rf"\s*(?:\(\s*(?:{_WEEKDAY_JA}|{_WEEKDAY_NAME})?\s*(?:・?[祝休])?\s*\)|{_WEEKDAY_JA}|{_WEEKDAY_NAME})", re.ASCII
 )
 # A negative offset needs the form of ISO 8601: “9:00-12:00” is a period.
+_ZONE = r"(?:0\d|1[0-4]):?[0-5]\d"
 _OFFSET = re.compile(
-    r"(?<=[\dm.])\s*(z|utc|gmt|jst|\+\d{2}:?\d{2}|(?:(?<=:\d\d:\d\d)|(?<=\.\d{3})|(?<=t\d\d:\d\d))-\d{2}:?\d{2})\Z",
-    re.ASCII,
+    rf"(?<=[\dm.])\s*(z|utc|gmt|jst|\+{_ZONE}|(?:(?<=:\d\d:\d\d)|(?<=\.\d{{3}})|(?<=t\d\d:\d\d))-{_ZONE})\Z", re.ASCII
 )
 _BEFORE_CLOCK = re.compile(r"\s*[t,]\s*|\s+at\s+|\s+|(?<=[日)])", re.ASCII)
 
@@ -63,11 +63,11 @@ _FRACTION = re.compile(r"0?\.\d*[1-9]\Z", re.ASCII)
 
 
 class _Parsed(NamedTuple):
-    """A day and the clock after it, if any; `offset` is the text's own offset."""
+    """A day, and the clock and time zone after it, if any."""
 
     day: date
     clock: timedelta | None
-    offset: timedelta | None
+    zone: timezone | None
 
 
 def parse_day(text: str, *, order: Order | None = None, today: date | None = None) -> date | None:
@@ -77,7 +77,7 @@ def parse_day(text: str, *, order: Order | None = None, today: date | None = Non
     A day without a year (11/30, 11月30日) is the next such day from `today`; without `today`, it gives None.
     """
     found = _parse(plain_text(text), order, today)
-    return found.day if found is not None and not found.clock and found.offset is None else None
+    return found.day if found is not None and not found.clock and found.zone is None else None
 
 
 def parse_typed_moment(
@@ -92,8 +92,8 @@ def parse_typed_moment(
         return None
     clock = found.clock if found.clock is not None else _DAY if end else timedelta()
     moment = at_clock(found.day, clock, end=end)
-    if moment is not None and found.offset is not None:
-        moment -= found.offset - timedelta(hours=9)
+    if moment is not None and found.zone is not None:
+        moment = moment.replace(tzinfo=found.zone)
     return to_service_time(moment) if moment is not None else None
 
 
@@ -102,19 +102,23 @@ def parse_clock(text: str) -> timedelta | None:
 
     A fraction below 1 is a time as Excel stores it. 午前12時 and 午後12時 are noon to some and midnight to others.
     """
-    plain = plain_text(text)
+    return _clock(plain_text(text))
+
+
+def _clock(plain: str) -> timedelta | None:
     if plain == "正午":
         return timedelta(hours=12)
     if _FRACTION.match(plain):
         minutes = float(plain) * 1440
         return timedelta(minutes=round(minutes)) if abs(minutes - round(minutes)) < 1 / 60 else None
-    half = ""
-    if found := _HALF_BEFORE.match(plain):
-        half, plain = found.groups()
-    elif found := _HALF_AFTER.match(plain):
-        plain, half = found.groups()
-    plain = plain.replace("時半", "時30分")
-    found = _CLOCK.match(plain) or _CLOCK_JA.match(plain)
+    half, found = "", _CLOCK.match(plain)
+    if found is None:
+        if halved := _HALF_BEFORE.match(plain):
+            half, plain = halved.groups()
+        elif halved := _HALF_AFTER.match(plain):
+            plain, half = halved.groups()
+        plain = plain.replace("時半", "時30分")
+        found = _CLOCK.match(plain) or _CLOCK_JA.match(plain)
     if found is None:
         return None
     hour, minute, second = int(found[1]), int(found[2] or found[4] or 0), int(found[3] or 0)
@@ -188,7 +192,9 @@ def explain_unread(text: str, wanted: Wanted) -> str:
 
 def plain_text(text: str) -> str:
     """Return the text in half-width, lower-case characters with plain dashes, without invisible characters."""
-    return _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).translate(_DASHES).strip().lower()
+    if not text.isascii():
+        text = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).translate(_DASHES)
+    return text.strip().lower()
 
 
 def _days_by_order(text: str) -> dict[Order, date]:
@@ -210,25 +216,25 @@ def _parse(plain: str, order: Order | None, today: date | None) -> _Parsed | Non
     if after := _WEEKDAY_AFTER.match(rest):
         rest = rest[after.end() :]
     day = read(found, order, today)
-    clock = _clock_after(head, len(head) - len(rest))
+    clock = _clock_after(head, len(head) - len(rest)) if rest else None
     if found.re is _SERIAL and found[2]:
         clock = timedelta(seconds=round(float(found[2]) * 86400)) or None
     if day is None or (rest and clock is None) or (offset and clock is None):
         return None
-    return _Parsed(day, clock, _offset(offset[1]) if offset else None)
+    return _Parsed(day, clock, _zone(offset[1]) if offset else None)
 
 
 def _clock_after(text: str, position: int) -> timedelta | None:
     between = _BEFORE_CLOCK.match(text, position)
-    return parse_clock(text[between.end() :]) if between is not None else None
+    return _clock(text[between.end() :]) if between is not None else None
 
 
-def _offset(text: str) -> timedelta:
+def _zone(text: str) -> timezone:
     if text.isalpha():
-        return timedelta(hours=9 * (text == "jst"))
+        return JST if text == "jst" else UTC
     digits = text[1:].replace(":", "")
     ahead = timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
-    return -ahead if text[0] == "-" else ahead
+    return timezone(-ahead if text[0] == "-" else ahead)
 
 
 def _numbers_day(found: re.Match[str], order: Order | None, today: date | None) -> date | None:
