@@ -65,7 +65,7 @@ def _beside(report: "Report") -> dict[str, Any]:
 def _made(report: "Report", before: float) -> dict[str, Any]:
     """Return the seconds and memory of creating the report as a worker does, and of writing its files."""
     from portal.reports import report_files, report_worker
-    from portal.reports.content import ReportHead
+    from portal.reports.content import ReportHead, printed_lines
     from portal.reports.kinds import KINDS
 
     memory, answer = _Memory(before), {"id": report.pk}
@@ -75,11 +75,14 @@ def _made(report: "Report", before: float) -> dict[str, Any]:
     assert report.head is not None, report.trouble or "not made"
     head, labels = ReportHead.from_json(report.head), {"tenant": str(report.tenant), "made": "Bench"}
     lines = list(KINDS[report.kind].create_content(report).lines)
-    for form, write in (("pdf", report_files.draw_pdf), ("xlsx", report_files.write_workbook)):
+    forms = {
+        "pdf": lambda: report_files.draw_pdf(head, printed_lines(lines), **labels),
+        "xlsx": lambda: b"".join(report_files.write_report_workbook(head, lines, **labels)),
+    }
+    for form, write in forms.items():
         memory = _Memory()
-        answer[form], file = _timed(lambda write=write: write(head, iter(lines), **labels))
-        size = len(file) if isinstance(file, bytes) else file.seek(0, os.SEEK_END)
-        answer |= {f"{form}_size": size / 1e6, f"{form}_memory": memory.growth}
+        answer[form], file = _timed(write)
+        answer |= {f"{form}_size": len(file) / 1e6, f"{form}_memory": memory.growth}
     return answer
 
 

@@ -24,7 +24,8 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext, override, pgettext
 
-from portal.base.files import writing
+from portal.base.files.cells import CellValue
+from portal.base.files.workbooks import Sheet, render_rows, write_workbook
 from portal.base.files.writing import render_csv, render_csv_lines
 from portal.base.ui.times import local
 from portal.base.ui.value_words import service_word
@@ -67,11 +68,11 @@ def column_headings() -> list[str]:
     ]
 
 
-def cells_of(record: History) -> list[str]:
+def cells_of(record: History) -> list[CellValue]:
     """Return the cells of a record: translated words, and next to them the service's own words."""
     units = (f"{unit.get('unit_no', '')} {unit.get('unit_name', '')}".strip() for unit in record.units)
     return [
-        f"{local(record.at):%Y-%m-%d %H:%M:%S}",
+        local(record.at),
         record.content,
         service_word("category", record.category),
         record.category,
@@ -94,7 +95,10 @@ def cells_of(record: History) -> list[str]:
 
 KIND = "log_export"
 # The function that writes the rows of a part, by file type.
-ROW_WRITERS = {"csv": lambda lines: b"".join(render_csv_lines(lines)), "xlsx": writing.render_rows}
+ROW_WRITERS = {
+    "csv": lambda lines: b"".join(render_csv_lines(lines, has_seconds=True)),
+    "xlsx": lambda lines: render_rows(lines, has_seconds=True),
+}
 # How many records a worker writes per second next to other workers; alone it writes four times as many.
 RECORDS_PER_SECOND = 5_000
 _PART_SIZE, _MAX_EXACT = 5_000, 10_000
@@ -242,11 +246,8 @@ def stream_file(job: Job) -> Iterator[bytes]:
         about_title = pgettext("sheet", "About this file")
     if job.options["format"] == "csv":
         return _stream_csv(job, names, about)
-    sheets = writing.count_parts_per_sheet(file_executor.parts_of(job).values_list("rows", "size"))
-    lines = [[line] for line in about]
-    return writing.stream_workbook(
-        sheets, file_executor.part_contents(job), title=log, heading=names, about=(about_title, lines)
-    )
+    described = render_rows([line] for line in about)
+    return write_workbook([Sheet(log, names, file_executor.part_contents(job)), Sheet(about_title, (), [described])])
 
 
 def _stream_csv(job: Job, names: list[str], about: list[str]) -> Iterator[bytes]:

@@ -12,7 +12,8 @@ from django.utils.translation import pgettext
 from portal.areas import access_counts
 from portal.areas.models import EVERYWHERE, Grant, Pass
 from portal.areas.queries import LoadedRights
-from portal.base.ui.times import local, moment_text
+from portal.base.files.cells import CellValue
+from portal.base.ui.times import local, local_or_none, moment_text
 from portal.domain.events import MirrorKind
 from portal.domain.history.models import History
 from portal.domain.people.models import Member
@@ -22,7 +23,6 @@ from portal.domain.rights import words
 from portal.domain.sync.freshness import Freshness, describe_outdated, freshness_of
 from portal.reports.content import (
     MEMBER_COLUMNS,
-    CellValue,
     ReportContent,
     ReportTable,
     TableLine,
@@ -140,7 +140,7 @@ def _rights(area: Area) -> Iterator[Sequence[CellValue]]:
         member = grant.member
         when = _("Every area") if grant.area_id == EVERYWHERE else words.pass_text(grant.held.body)
         who = [member.member_name, member.member_code, member.membergroup_name]
-        yield [*who, when, moment_text(member.rights_read_at)]
+        yield [*who, when, local_or_none(member.rights_read_at)]
 
 
 def unused_access(report: Report) -> ReportContent:
@@ -215,7 +215,7 @@ def _member(row: Sequence[Any]) -> Sequence[CellValue]:
     credentials = ", ".join(
         word for is_there, word in zip(has, (_("Card"), _("QR code"), _("Face")), strict=True) if is_there
     )
-    return [name, code, group, credentials, local(last).date().isoformat() if last else _("Not in the log")]
+    return [name, code, group, credentials, local(last).date() if last else _("Not in the log")]
 
 
 def _by_area(areas: Sequence[Area], values: dict[str, Any]) -> Iterator[tuple[str, int, int]]:
@@ -301,4 +301,4 @@ def _people(rows: Sequence[Any], content: ReportContent) -> Iterator[Sequence[Ce
             known = (member.member_name, member.member_code, member.membergroup_name) if member else (name, "", "")
             if member_id in guests:
                 known = (guests[member_id], "", _("Guest"))
-            yield [*known, count, moment_text(first), moment_text(last)]
+            yield [*known, count, local(first), local(last)]

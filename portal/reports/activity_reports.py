@@ -15,7 +15,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
 from accessapi.overrides import States
-from portal.base.ui.times import TOKYO, local, moment_text
+from portal.base.files.cells import CellValue
+from portal.base.ui.times import TOKYO, local, local_or_none, moment_text
 from portal.domain.alerts import overdue_keys
 from portal.domain.alerts.models import Alert
 from portal.domain.alerts.words import AlertTexts
@@ -26,7 +27,6 @@ from portal.domain.places.models import Key, KeyBox, KeyState
 from portal.domain.sync.freshness import Freshness, describe_outdated, freshness_of
 from portal.domain.visits.models import Visit
 from portal.reports.content import (
-    CellValue,
     ReportContent,
     ReportFigure,
     ReportTable,
@@ -65,14 +65,6 @@ SELECT (at AT TIME ZONE 'Asia/Tokyo')::date,
 """
 # A placeholder for every value of a sentence, including plural counts.
 _PLACEHOLDER = 424242
-
-
-def _duration_text(length: timedelta | float | None) -> str:
-    """Return a duration as text, in hours, minutes and seconds."""
-    if length is None:
-        return ""
-    seconds = int(length.total_seconds() if isinstance(length, timedelta) else length)
-    return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
 
 
 # Keys
@@ -134,7 +126,7 @@ def _key_cells(key: Key, states: States) -> Sequence[CellValue]:
     with_whom = (key.holder_name or key.holder_id) if state == KeyState.OUT else ""
     named = key.unit_name or key.unit_no
     status = overdue_keys.state_of(key, states).word
-    return [str(key.key_box), named, status, moment_text(since), with_whom, moment_text(key.known_at)]
+    return [str(key.key_box), named, status, local_or_none(since), with_whom, local_or_none(key.known_at)]
 
 
 # Guests
@@ -191,9 +183,9 @@ def _erased_text(erased: int) -> str:
 
 def _visits(rows: QuerySet[Visit], hosts: Counter[str]) -> Iterator[TableLine]:
     for visit in rows.iterator(chunk_size=_BATCH_SIZE):
-        times = [moment_text(visit.use_date_start), moment_text(visit.use_date_end)]
+        times = [local(visit.use_date_start), local(visit.use_date_end)]
         who = [visit.guest_name, visit.company, visit.host_name]
-        yield 0, [*times, *who, moment_text(visit.arrived_at), moment_text(visit.left_at)]
+        yield 0, [*times, *who, local_or_none(visit.arrived_at), local_or_none(visit.left_at)]
     for host, count in sorted(hosts.items(), key=lambda each: (-each[1], each[0])):
         yield 1, [host, count]
 
@@ -208,7 +200,7 @@ def alerts(report: Report) -> ReportContent:
         .select_related("taken_by", "closed_by")
         .order_by("began_at", "pk")
     )
-    taken = [(row.taken_at - row.began_at).total_seconds() for row in rows if row.taken_at]
+    taken = sum(1 for row in rows if row.taken_at)
     doubt = unmonitored_text(report.since, report.until)
     is_partial = bool(doubt) or not is_complete(report.since, report.until)
     by_kind: dict[str, list[Alert]] = defaultdict(list)
@@ -225,8 +217,8 @@ def alerts(report: Report) -> ReportContent:
         lines=_alerts(by_kind, rows, texts),
         figures=[
             figure_of(_("Alerts"), len(rows), is_at_least=is_partial),
-            figure_of(_("Taken"), len(taken)),
-            figure_of(_("Never taken"), len(rows) - len(taken)),
+            figure_of(_("Taken"), taken),
+            figure_of(_("Never taken"), len(rows) - taken),
         ],
         complete=[_("Alerts by the rules that were on."), *doubt, *completeness(report)],
         is_partial=is_partial,
@@ -235,13 +227,13 @@ def alerts(report: Report) -> ReportContent:
 
 def _alerts(by_kind: dict[str, list[Alert]], rows: list[Alert], texts: AlertTexts) -> Iterator[TableLine]:
     for title, some in sorted(by_kind.items(), key=lambda each: (-len(each[1]), each[0])):
-        waits = [(row.taken_at - row.began_at).total_seconds() for row in some if row.taken_at]
-        times = [_duration_text(median(waits)), _duration_text(max(waits))] if waits else ["", ""]
+        waits = [row.taken_at - row.began_at for row in some if row.taken_at]
+        times = [median(waits), max(waits)] if waits else [None, None]
         yield 0, [title, len(some), len(waits), *times, sum(1 for row in some if row.closed_at is None)]
     for row in rows:
         taken = row.taken_at - row.began_at if row.taken_at else None
-        who = [str(row.taken_by or ""), _duration_text(taken), str(row.closed_by or "")]
-        yield 1, [moment_text(row.began_at), texts.title(row), texts.place(row), *who, moment_text(row.ended_at)]
+        who = [str(row.taken_by or ""), taken, str(row.closed_by or "")]
+        yield 1, [local(row.began_at), texts.title(row), texts.place(row), *who, local_or_none(row.ended_at)]
 
 
 # Staff
@@ -268,7 +260,7 @@ def staff(report: Report) -> ReportContent:
         sheets=[ReportTable(_("By person and action"), columns)],
         lines=lines_of_table(
             [
-                [name or email, email, _action_text(action), n, support, moment_text(last)]
+                [name or email, email, _action_text(action), n, support, local(last)]
                 for name, email, action, n, support, last in sorted_rows
             ],
         ),
@@ -333,7 +325,7 @@ class _DailyNumbers:
                 alert_count: CellValue = _at_least_or(alerts[day], _("not monitored"))
             else:
                 alert_count = number_of(alerts[day], is_at_least=not is_whole_day or watched > since)
-            found.append([day.isoformat(), *of_log, own[0], alert_count, own[1]])
+            found.append([day, *of_log, own[0], alert_count, own[1]])
             day += timedelta(days=1)
         return found
 

@@ -15,6 +15,8 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from portal.base.files.cells import CellValue
+from portal.base.files.cells import cell_text as file_text
 from portal.base.ui.times import TOKYO, local, moment_text
 from portal.domain.alerts.models import DetectionState
 from portal.domain.history import gaps
@@ -28,7 +30,6 @@ from portal.reports.models import Report
 from tenants.models import current_tenant
 from tenants.scope import current_tenant_id
 
-CellValue = str | int
 # (table index, cells)
 TableLine = tuple[int, Sequence[CellValue]]
 _DAY = timedelta(days=1)
@@ -112,8 +113,16 @@ class ReportContent:
 
 
 def cell_text(cell: CellValue) -> str:
-    """Return the text of a cell, as a page and a PDF show it. In a workbook a number stays a number."""
-    return f"{cell:,}" if isinstance(cell, int) else cell
+    """Return the text of a cell, as a page and a PDF show it."""
+    if isinstance(cell, datetime):
+        return moment_text(cell)
+    return f"{cell:,}" if isinstance(cell, int) else file_text(cell)
+
+
+def printed_lines(lines: Iterable[TableLine]) -> Iterator[TableLine]:
+    """Yield the lines as a page and a PDF show them: everything but numbers is text."""
+    for number, values in lines:
+        yield number, [cell if isinstance(cell, int) else cell_text(cell) for cell in values]
 
 
 def numeric_columns(table: ReportTable, rows: Sequence[Sequence[CellValue]]) -> list[bool]:

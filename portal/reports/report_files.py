@@ -4,19 +4,19 @@ The PDF is A4 landscape, with period, completeness and page number on every page
 sheet has the subject, the figures and the completeness; then tables follow.
 """
 
-import tempfile
-from collections.abc import Iterable, Sequence
-from typing import Any, BinaryIO
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from fpdf.enums import TableBordersLayout, TableCellFillMode
 from fpdf.fonts import FontFace
-from openpyxl import Workbook
 
+from portal.base.files.cells import CellValue
 from portal.base.files.fonts import Document
-from portal.base.files.writing import text_cell
-from portal.reports.content import CellValue, ReportHead, ReportTable, TableLine, bars_of, cell_text, numeric_columns
+from portal.base.files.workbooks import Sheet, render_parts, render_rows, write_workbook
+from portal.reports.content import ReportHead, ReportTable, TableLine, bars_of, cell_text, numeric_columns
 
 # The most lines of a table in the PDF: about 600 lines take a second. The workbook has all lines.
 MAX_PDF_LINES = 5000
@@ -24,9 +24,6 @@ MAX_PDF_LINES = 5000
 _MAX_BRIEF = 320
 _BAR, _LINE, _PALE, _WHITE = 150, 200, 246, 255
 _MARGIN, _SIZE, _CHART_HEIGHT = 12.0, 8.0, 28.0
-# The most lines of a sheet in this file format; further lines go to another sheet.
-MAX_SHEET_LINES = 1_000_000
-_MAX_TITLE = 31
 
 
 class _ReportPdf(Document):
@@ -175,41 +172,34 @@ def _text_width(text: str) -> int:
     return sum(2 if character > "\u2e7f" else 1 for character in text)
 
 
-def write_workbook(head: ReportHead, lines: Iterable[TableLine], *, tenant: str, made: str) -> BinaryIO:
-    """Return the workbook as a file. It is written line by line."""
-    book = Workbook(write_only=True)
-    about = book.create_sheet(_("About"))
-    for row in _about_rows(head, tenant, made):
-        about.append([text_cell(about, text) for text in row])
-    begun = [_add_sheet(book, table.title, table) for table in head.sheets]
-    counts = [0] * len(begun)
-    for number, cells in lines:
-        counts[number] += 1
-        if counts[number] % MAX_SHEET_LINES == 0:
-            table = head.sheets[number]
-            begun[number] = _add_sheet(book, f"{table.title} {counts[number] // MAX_SHEET_LINES + 1}", table)
-        begun[number].append([text_cell(begun[number], cell) for cell in cells])
-    target: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115 - closed by the caller
-    book.save(target)
-    target.seek(0)
-    return target
+def write_report_workbook(head: ReportHead, lines: Iterable[TableLine], *, tenant: str, made: str) -> Iterator[bytes]:
+    """Yield the workbook in pieces. The lines are in the order of the tables."""
+    described = Sheet(_("About"), (), [render_rows(_about_rows(head, tenant, made))])
+    return write_workbook(itertools.chain([described], _sheets(head, lines)))
 
 
-def _add_sheet(book: Workbook, title: str, table: ReportTable) -> Any:
-    """Return a new sheet with the headings of a table."""
-    sheet = book.create_sheet(title[:_MAX_TITLE])
-    sheet.append([text_cell(sheet, text) for text in table.columns])
-    return sheet
+def _sheets(head: ReportHead, lines: Iterable[TableLine]) -> Iterator[Sheet]:
+    """Yield the sheet of each table. Its lines are read when it is written, before the next one."""
+    groups = itertools.groupby(lines, key=itemgetter(0))
+    number, some = next(groups, (None, iter(())))
+    for place, table in enumerate(head.sheets):
+        is_filled = place == number
+        yield Sheet(table.title, table.columns, render_parts(cells for _number, cells in some) if is_filled else ())
+        if is_filled:
+            number, some = next(groups, (None, iter(())))
+    if number is not None:
+        raise ValueError(f"The lines of table {number} are not in order.")
 
 
-def _about_rows(head: ReportHead, tenant: str, made: str) -> Iterable[list[str]]:
+def _about_rows(head: ReportHead, tenant: str, made: str) -> Iterator[list[CellValue]]:
     yield [tenant]
     yield [head.title, head.about]
     yield [head.period]
     for sentence in head.complete:
         yield [sentence]
     for figure in head.figures:
-        yield [figure.label, figure.value, figure.beside]
+        number = figure.value.replace(",", "")
+        yield [figure.label, int(number) if number.isdecimal() else figure.value, figure.beside]
     for table in head.sheets:
         if table.note:
             yield [table.title, table.note]

@@ -11,7 +11,6 @@ Reports are kept as long as the log. Files with guests' names are deleted with t
 """
 
 import json
-import shutil
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime, time, timedelta
 from typing import Any
@@ -22,7 +21,8 @@ from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, override
 
-from portal.base.files.writing import XLSX_TYPE
+from portal.base.files.cells import CellValue
+from portal.base.files.workbooks import XLSX_TYPE
 from portal.base.storage import store
 from portal.base.storage.models import StoredFile
 from portal.base.timers.clock import ClockTime, database_now, scaled_seconds
@@ -32,7 +32,7 @@ from portal.domain.notifications import outbox
 from portal.domain.notifications.models import OutgoingMessage
 from portal.domain.notifications.outbox import MessageKind, MessageText
 from portal.reports import kinds
-from portal.reports.content import CellValue, ReportHead, TableLine, period_of_days
+from portal.reports.content import ReportHead, TableLine, period_of_days, printed_lines
 from portal.reports.models import Every, Report, Schedule
 from tenants import audit
 from tenants.access import Access
@@ -85,19 +85,19 @@ def _write_files(report: Report) -> dict[str, Any]:
     with store.FileWriter() as lines:
         content = kinds.KINDS[report.kind].create_content(report)
         for number, cells in content.lines:
-            lines.write(json.dumps([number, cells], ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
+            lines.write(json.dumps([number, cells], ensure_ascii=False, default=_encode).encode() + b"\n")
     head = content.head
     heading = {"tenant": report.tenant.name, "made": _("Made %(at)s") % {"at": moment_text(database_now())}}
     with store.FileWriter("application/json") as file:
-        page_lines = report_files.lines_by_table(_read_lines(lines.row), len(head.sheets), MAX_PAGE_LINES)
+        page_lines = report_files.lines_by_table(
+            printed_lines(_read_lines(lines.row)), len(head.sheets), MAX_PAGE_LINES
+        )
         file.write(json.dumps(page_lines, ensure_ascii=False).encode())
     with store.FileWriter("application/pdf") as pdf:
-        pdf.write(report_files.draw_pdf(head, _read_lines(lines.row), **heading))
-    with (
-        store.FileWriter(XLSX_TYPE) as book,
-        report_files.write_workbook(head, _read_lines(lines.row), **heading) as plain,
-    ):
-        shutil.copyfileobj(plain, book, store.PIECE)
+        pdf.write(report_files.draw_pdf(head, printed_lines(_read_lines(lines.row)), **heading))
+    with store.FileWriter(XLSX_TYPE) as book:
+        for piece in report_files.write_report_workbook(head, _read_lines(lines.row), **heading):
+            book.write(piece)
     store.schedule_deletion(StoredFile.objects.filter(pk=lines.row.pk))
     files = {"file": file.row, "pdf": pdf.row, "book": book.row}
     return {**files, "head": head.to_json(), "named_since": content.named_since}
@@ -108,8 +108,25 @@ def _read_lines(file: StoredFile) -> Iterator[TableLine]:
     for piece in store.read_file(file):
         *complete, remainder = (remainder + piece).split(b"\n")
         for line in complete:
-            number, cells = json.loads(line)
+            number, cells = json.loads(line, object_hook=_decode)
             yield number, cells
+
+
+def _encode(value: CellValue) -> dict[str, Any]:
+    """Return a typed cell as JSON."""
+    if isinstance(value, timedelta):
+        return {"seconds": value.total_seconds()}
+    if isinstance(value, date):
+        return {"moment" if isinstance(value, datetime) else "day": value.isoformat()}
+    raise TypeError(f"A cell cannot have the type {type(value)}.")
+
+
+def _decode(value: dict[str, Any]) -> CellValue:
+    """Return the cell of `_encode`."""
+    [(kind, content)] = value.items()
+    if kind == "seconds":
+        return timedelta(seconds=content)
+    return datetime.fromisoformat(content) if kind == "moment" else date.fromisoformat(content)
 
 
 def load_lines(report: Report) -> list[tuple[list[Sequence[CellValue]], int]]:

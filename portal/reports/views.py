@@ -8,6 +8,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
+from portal.base.files.cells import CellValue
 from portal.base.files.writing import download_recorder
 from portal.base.storage import store
 from portal.base.ui import charts, live_updates
@@ -15,7 +16,7 @@ from portal.base.ui.url_lookup import get_row_or_404, is_row_number
 from portal.domain.intents.recording import Requester
 from portal.domain.notifications import outbox
 from portal.reports import actions, report_worker
-from portal.reports.content import CellValue, ReportHead, ReportTable, bars_of, cell_text, numeric_columns
+from portal.reports.content import ReportHead, ReportTable, bars_of, cell_text, numeric_columns
 from portal.reports.forms import ChangeForm, RequestForm, ScheduleForm
 from portal.reports.kinds import KINDS, ReportKind, may_see
 from portal.reports.lists import Reports, schedules

@@ -13,7 +13,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
-from portal.base.ui.times import moment_text
+from portal.base.files.cells import CellValue
+from portal.base.ui.times import local_or_none
 from portal.base.ui.value_words import add_brackets
 from portal.domain.events import MirrorKind as Mirror
 from portal.domain.history import gaps
@@ -63,7 +64,7 @@ def order_choices() -> list[tuple[str, str]]:
     return [("host", _("host")), ("name", pgettext("sort", "name")), ("time", _("arrival"))]
 
 
-def guest_lines(found: GuestsInside) -> Iterator[list[str]]:
+def guest_lines(found: GuestsInside) -> Iterator[list[CellValue]]:
     """Yield the lines of a file: the headings, then a line for each guest."""
     yield [
         _("Guest"), _("Company"), _("Host"), _("Arrived"), _("Last seen"), _("Where"), _("Code valid until"),
@@ -72,9 +73,8 @@ def guest_lines(found: GuestsInside) -> Iterator[list[str]]:
     for state, found_so in ((_("on site"), found.on_site), (_("code used, not checked in"), found.unsure)):
         for visit in found_so:
             yield [
-                str(visit), visit.company, visit.host_name, moment_text(visit.arrived_at),
-                moment_text(visit.last_use_at),
-                visit.last_use_place, moment_text(visit.use_date_end), state,
+                str(visit), visit.company, visit.host_name, local_or_none(visit.arrived_at),
+                local_or_none(visit.last_use_at), visit.last_use_place, local_or_none(visit.use_date_end), state,
             ]  # fmt: skip
 
 
@@ -175,19 +175,22 @@ def load_occupancy(request: TenantRequest, look: OccupancyFilter) -> Occupancy:
     return Occupancy(narrowed, chosen, look, everyone, log.as_of, gaps.paused_text(log, is_brief=True))
 
 
-def file_lines(found: Occupancy) -> Iterator[list[str]]:
-    """Yield the lines of a file: headings, guests, members; last the number, its certainty, and the log's state."""
+def file_lines(found: Occupancy) -> Iterator[list[CellValue]]:
+    """Yield the lines of a file: headings, guests, members."""
     yield from guest_lines(found.guests)
     for person in found.members or []:
-        last_seen = moment_text(person.at)
         yield [
             person.name,
             person.group_or_company,
             "",
-            "",
-            last_seen,
+            None,
+            local_or_none(person.at),
             person.place,
-            "",
+            None,
             f"{PersonKind.MEMBER.label}: {person.reason}",
         ]
-    yield from ([line] for line in (found.headline, found.log_text, found.paused_text) if line)
+
+
+def file_notes(found: Occupancy) -> list[str]:
+    """Return the notes of a file: the number and its certainty, and the log's state."""
+    return [line for line in (found.headline, found.log_text, found.paused_text) if line]

@@ -1,6 +1,6 @@
 """Count a month's visits by day, hour and length of stay. No names are used."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
@@ -9,6 +9,7 @@ from django.db.models.functions import ExtractHour, TruncDate
 from django.utils.translation import gettext as _
 
 from accessapi.permissions import Holidays
+from portal.base.files.cells import CellValue
 from portal.base.ui import charts
 from portal.base.ui.times import TOKYO, duration_words, moment_text
 from portal.domain.events import MirrorKind
@@ -129,16 +130,14 @@ def missing_texts(request: TenantRequest, month: Month) -> list[str]:
     )
 
 
-def file_lines(found: MonthFigures, missing: Iterable[str]) -> Iterator[list[str]]:
-    """Yield the lines of the table for a file, followed by what the figures may be missing."""
+def file_lines(found: MonthFigures) -> Iterator[list[CellValue]]:
+    """Yield the lines of the table for a file."""
     yield [
         _("Date"), _("Visits"), _("Arrived"), str(LABELS[VisitStatus.NOT_COME]), str(LABELS[VisitStatus.CUT]),
         str(LABELS[VisitStatus.EXPECTED]), _("Holiday"),
     ]  # fmt: skip
     for day in found.days:
-        yield [day.day.date.isoformat(), *(str(n) for n in (day.total, day.came, day.not_come, day.cut, day.open)),
-               day.holiday or ""]  # fmt: skip
-    yield from ([sentence] for sentence in missing)
+        yield [day.day.date, day.total, day.came, day.not_come, day.cut, day.open, day.holiday or ""]
 
 
 def draw_chart(found: MonthFigures) -> charts.StackedChart:

@@ -14,6 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from portal.base.files.cells import CellValue
 from portal.base.files.writing import download_recorder, send_file
 from portal.base.ui import charts, live_updates
 from portal.base.ui.times import local, time_tag
@@ -206,7 +207,7 @@ def building_file(request: TenantRequest, kind: str) -> HttpResponseBase:
     guests = len(found.guests.on_site) + len(found.guests.unsure)
     members = len(found.members or [])
     return _export(
-        request, kind, "in-the-building", _("On site"), building.file_lines(found),
+        request, kind, "in-the-building", _("On site"), building.file_lines(found), building.file_notes(found),
         summary=coded_sentence("guests.building_exported", n=guests + members, kind=kind.upper()), guests=guests,
         **({"members": members} if found.members is not None else {}),
     )  # fmt: skip
@@ -232,8 +233,8 @@ def month_file(request: TenantRequest, kind: str) -> HttpResponseBase:
     chosen = Month.parse(request.GET.get("month", ""))
     found = months.load_figures(chosen, timezone.now())
     return _export(
-        request, kind, f"visits-{chosen.name}", _("Visits"), months.file_lines(found, months.missing_texts(request,
-        chosen)),
+        request, kind, f"visits-{chosen.name}", _("Visits"), months.file_lines(found),
+        months.missing_texts(request, chosen),
         summary=coded_sentence("guests.month_exported", n=found.total, month=chosen.name, kind=kind.upper()),
         guests=found.total,
     )  # fmt: skip
@@ -263,7 +264,8 @@ def _export(
     kind: str,
     name: str,
     title: str,
-    lines: Iterable[list[str]],
+    lines: Iterable[list[CellValue]],
+    notes: Iterable[str],
     *,
     summary: Sentence,
     **counts: int,
@@ -275,4 +277,4 @@ def _export(
     full = f"{request.tenant.slug}-{name}-{local(timezone.now()):%Y%m%d-%H%M}"
     after = {"kind": kind, **counts}
     record = download_recorder(request, "guests.exported", target="guests", summary=summary, after=after)
-    return send_file(request, lines, kind=kind, name=full, title=title, record=record)
+    return send_file(request, lines, kind=kind, name=full, title=title, record=record, notes=notes)

@@ -12,9 +12,10 @@ from django.core.files.storage import storages
 from django.utils import timezone
 from openpyxl import load_workbook
 
-from portal.base.files import writing
+from portal.base.files import workbooks
 from portal.base.storage import store
 from portal.base.storage.models import StoredFile
+from portal.base.ui.times import local
 from portal.domain.history.models import History
 from portal.domain.history.records import insert_records
 from portal.domain.jobs import file_executor
@@ -311,12 +312,19 @@ def test_a_file_that_is_deleted_while_it_is_taken_is_not_taken_for_a_whole_one(p
         b"".join(answer.streaming_content)
 
 
-def test_more_rows_than_a_sheet_holds_go_on_in_the_next(monkeypatch):
-    monkeypatch.setattr(writing, "MAX_ROWS_PER_SHEET", 25)
-    assert writing.count_parts_per_sheet([(10, 1)] * 7) == [2, 2, 2, 1]
-    assert writing.count_parts_per_sheet([]) == [0]
-    monkeypatch.setattr(writing, "MAX_BYTES_PER_SHEET", 3)
-    assert writing.count_parts_per_sheet([(1, 2), (1, 2), (1, 1)]) == [1, 2]
+def test_more_rows_than_a_sheet_holds_go_on_in_the_next(place, manager, monkeypatch):
+    monkeypatch.setattr(workbooks, "MAX_ROWS_PER_SHEET", 25)
+    book = load_workbook(io.BytesIO(taken(place, manager, done(place, asked(place, manager, "xlsx")))))
+    *sheets, _about = book
+    assert book.sheetnames == ["Activity log", "Activity log 2", "Activity log 3", "About this file"]
+    assert [sheet.auto_filter.ref for sheet in sheets] == ["A1:R21", "A1:R21", "A1:R8"]
+    assert {sheet.freeze_panes for sheet in sheets} == {"A2"}
+    rows = [row for sheet in sheets for row in sheet.iter_rows(min_row=2, values_only=True)]
+    assert ids(rows) == expected(place)
+    with tenant_scope(place.tenant):
+        times = [local(each.at).replace(tzinfo=None, microsecond=0) for each in History.objects.order_by("-at", "-pk")]
+    assert [row[0] for row in rows] == times
+    assert {row[0].number_format for sheet in sheets for row in sheet.iter_rows(min_row=2)} == {"yyyy-mm-dd hh:mm:ss"}
 
 
 def test_an_old_session_proves_who_it_is_before_it_asks(place):

@@ -23,6 +23,7 @@ from tests.support.sources import sources
 
 LIVE = re.compile(r"[=+\-@\t\r\n\v\f＝＋－＠]")
 EVIL = "=HYPERLINK(1)"
+DATE_OR_NUMBER = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}:\d\d|[\d,.]+\Z")
 #: Addresses that answer with rows as a file, and whether the file holds personal data.
 FILES = {
     "members:index": True,
@@ -45,13 +46,13 @@ MAKERS = re.compile(
 )
 WRITERS = {
     "portal/base/files/writing.py",
+    "portal/base/files/workbooks.py",
     "portal/codes/views.py",
     # The checking program, stored video, and other things that are stored as a whole.
     "portal/evidence/item_views.py",
     "portal/base/storage/store.py",
     "portal/base/storage/signed_archive.py",
     "portal/reviews/signed_report.py",  # a part of a signed archive
-    "portal/reports/report_files.py",  # a workbook of several tables, whose cells the writer makes
 }
 
 
@@ -125,6 +126,31 @@ def test_every_address_that_answers_a_file_of_rows(evil, kind):
         assert (entries(evil) > before) == FILES[name], name
     assert found == set(FILES)
     assert {"members:index", "groups:index", "areas:index", "changes:page", "guests:building_file"} <= seen
+
+
+def test_every_workbook_has_a_head_that_stays_and_values_with_types(evil):
+    browser, found = evil.client(), {}
+    for address in reads():
+        if address.name in FILES and (path := path_of(address, evil, "xlsx")):
+            answer = browser.get(path, {"export": "xlsx"})
+            found[address.name] = load_workbook(io.BytesIO(b"".join(answer.streaming_content))).active
+    assert set(found) == set(FILES)
+    for name, sheet in found.items():
+        head, *rows = sheet[sheet.auto_filter.ref]
+        assert sheet.freeze_panes == "A2", name
+        assert len(head) == sheet.max_column, name
+        assert all(cell.font.bold and cell.value for cell in head), name
+        assert all(6 <= sheet.column_dimensions[cell.column_letter].width <= 60 for cell in head), name
+        texts = [cell.value for row in rows for cell in row if cell.data_type == "s"]
+        if FILES[name]:  # a template's examples are what a person types
+            assert [text for text in texts if DATE_OR_NUMBER.match(text)] == [], name
+        named = {cell.value: cell for cell in head}
+        for title in {"Member ID", "Member code", "Group ID", "Area ID"} & set(named):
+            assert {row[head.index(named[title])].number_format for row in rows} <= {"@"}, (name, title)
+    assert [cell.number_format for cell in found["guests:month_file"][2]] == ["yyyy-mm-dd", *["#,##0"] * 5, "@"]
+    kinds = {name: {cell.data_type for row in sheet.iter_rows() for cell in row} for name, sheet in found.items()}
+    dated = {"members:index", "members:leavers", "members:leavers_of", "guests:building_file", "guests:month_file"}
+    assert {name for name, types in kinds.items() if "d" in types} == dated
 
 
 @pytest.mark.parametrize("method", ["get", "head"])

@@ -26,6 +26,11 @@ def local(moment: datetime) -> datetime:
         return moment.replace(tzinfo=TOKYO)
 
 
+def local_or_none(moment: datetime | None) -> datetime | None:
+    """Return `moment` in the service's time zone, as files have it; None stays None."""
+    return local(moment) if moment is not None else None
+
+
 def today() -> date:
     """Return today's date in the service's time zone."""
     return local(timezone.now()).date()

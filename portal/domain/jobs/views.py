@@ -113,7 +113,6 @@ def download_failed_rows(pages: JobPages, request: TenantRequest, job: Job, kind
         name=f"{stem}-to-correct",
         title=pages.sheet_title,
         record=record,
-        is_for_reimport=True,
     )
 
 
@@ -205,9 +204,7 @@ def template_view(permission: Permission, cells: Iterable[SheetColumn], name: st
     def view(request: TenantRequest, language: str, kind: str) -> HttpResponseBase:
         place = 1 if language == "ja" else 0
         lines = [[cell.headings[place] for cell in cells], [cell.example[place] for cell in cells]]
-        return send_file(
-            request, lines, kind=kind, name=f"{name}-{language}", title=name, record=None, is_for_reimport=True
-        )
+        return send_file(request, lines, kind=kind, name=f"{name}-{language}", title=name, record=None)
 
     return view
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime
 from html import escape
 from typing import Any
 
@@ -10,11 +11,12 @@ from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
+from portal.base.files.cells import CellValue
 from portal.base.ui import batching
-from portal.base.ui.chips import icon
+from portal.base.ui.chips import Chip, icon
 from portal.base.ui.tables.filters import ListAddress, escape_all
 from portal.base.ui.tables.keyset import SortOrder
-from portal.base.ui.times import time_tag
+from portal.base.ui.times import local, time_tag
 from tenants.access import in_tenant
 
 EMPTY_CELL = mark_safe('<span class="none" aria-hidden="true">–</span>')
@@ -26,7 +28,8 @@ class Column:
 
     - `value`: a function of the row, or a path of attributes (`"group.name"`); by default the attribute `name`.
       Values with `__html__` (a `Chip`, a SafeString) are drawn unchanged, all others are escaped.
-    - `kind`: `text`, `mono` (codes), `number` (right, grouped), `time`, `date`, `yes` (a tick or nothing).
+    - `kind`: `text`, `mono` (codes), `number` (right, grouped), `time`, `date`, `yes` (a tick or nothing). In files,
+      numbers of other kinds are text.
     - `href`: a function of the row that returns a URL; the `title` column uses the table's `row_href`.
     - `sort`: the ORM path to sort by; without it the header is plain. It needs an index together with the key.
     - `phone`: `title` (the card's heading), `line` (a labelled line), `hide`.
@@ -61,7 +64,7 @@ class Column:
         return kind if self.phone == "line" else f"{kind} p-{self.phone}".strip()
 
     def value_of(self, row: Any) -> Any:
-        """Return the value of this column for `row`, as files get it."""
+        """Return the value of this column for `row`."""
         if callable(self.value):
             return self.value(row)
         found = row
@@ -70,6 +73,17 @@ class Column:
             if found is None:
                 return None
         return found
+
+    def file_value(self, row: Any) -> CellValue:
+        """Return the value of this column for `row` as a cell of a file: typed as its kind, otherwise the text."""
+        value = self.value_of(row)
+        if isinstance(value, bool):
+            return _("yes") if value else ""
+        if isinstance(value, datetime):
+            return local(value)
+        if value is None or isinstance(value, date) or (self.kind == "number" and isinstance(value, int | float)):
+            return value
+        return value.word if isinstance(value, Chip) else str(value)
 
     def draw_cells(self, rows: Sequence[Any]) -> list[str]:
         """Return the HTML inside the cells of these rows, escaped. All rows at once is faster."""

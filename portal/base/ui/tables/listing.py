@@ -105,7 +105,7 @@ class Listing:
 
     @property
     def file_note(self) -> str:
-        """Return a note for readers of the list as a file, as its last line; "" for none."""
+        """Return a note for readers of the list as a file, below its rows; "" for none."""
         return ""
 
     def allowed_actions(self) -> list[BulkAction]:

@@ -14,9 +14,9 @@ column, because templates are slow for many cells. Cells leave out everything th
 set, because there are hundreds of them.
 """
 
+import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import date, datetime
 from html import escape
 from itertools import chain, repeat
 from typing import Any
@@ -28,8 +28,8 @@ from django.utils.functional import cached_property
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
+from portal.base.files.cells import CellValue
 from portal.base.files.writing import send_file
-from portal.base.ui.chips import Chip
 from portal.base.ui.tables import keyset
 from portal.base.ui.tables.columns import EMPTY_CELL, ActionLink, BulkAction, Column, Header
 from portal.base.ui.tables.filters import BoundFilter, escape_all
@@ -253,26 +253,15 @@ def file_response(table: Table, kind: str, *, record: Callable[[], object] | Non
     `record` records the download (see `portal.base.files.writing.send_file`).
     """
     name = f"{table.name}-{local(timezone.now()):%Y%m%d-%H%M}"
-    return send_file(table.request, _file_rows(table), kind=kind, name=name, title=table.name, record=record)
+    notes = filter(None, map(operator.attrgetter("file_note"), [table]))  # read after the record
+    return send_file(
+        table.request, _file_rows(table), kind=kind, name=name, title=table.name, record=record, notes=notes
+    )
 
 
-def _file_rows(table: Table) -> Iterator[list[Any]]:
-    """Yield the headings, then a list of plain values per row, and last the list's note."""
+def _file_rows(table: Table) -> Iterator[list[CellValue]]:
+    """Yield the headings, then the cells of each row."""
     columns = [column for column in table.columns if column.export]
     yield [str(column.label) for column in columns]
     for row in table.ordered_rows.iterator(chunk_size=2000):
-        yield [_file_value(column.value_of(row)) for column in columns]
-    if table.file_note:
-        yield [table.file_note]
-
-
-def _file_value(value: Any) -> Any:
-    if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
-        return value
-    if isinstance(value, bool):
-        return _("yes") if value else ""
-    if isinstance(value, datetime):
-        return local(value).strftime("%Y-%m-%d %H:%M:%S")
-    if isinstance(value, date):
-        return value.isoformat()
-    return value.word if isinstance(value, Chip) else str(value)
+        yield [column.file_value(row) for column in columns]
