@@ -9,6 +9,7 @@ import pytest
 from django.utils import timezone
 from openpyxl import load_workbook
 
+from portal.base.files.writing import is_portal_file
 from portal.domain.jobs import actions
 from portal.domain.people.models import Group, Member
 from portal.domain.people.text_folding import fold
@@ -38,6 +39,10 @@ FILES = {
     "imports:template": False,
     "guests:expected_template": False,
 }
+#: Those whose rows are people.
+PEOPLE = {name for name, holds_data in FILES.items() if holds_data} - {
+    "groups:index", "areas:index", "guests:month_file",
+}  # fmt: skip
 #: The same for rejected rows of a person's own lists; the tests of those lists test these.
 TRIED_ELSEWHERE = {"imports:failed", "guests:expected_failed"}
 #: The only modules that may create files: the writer, and modules for pictures and paper, each listed here.
@@ -151,6 +156,19 @@ def test_every_workbook_has_a_head_that_stays_and_values_with_types(evil):
     kinds = {name: {cell.data_type for row in sheet.iter_rows() for cell in row} for name, sheet in found.items()}
     dated = {"members:index", "members:leavers", "members:leavers_of", "guests:building_file", "guests:month_file"}
     assert {name for name, types in kinds.items() if "d" in types} == dated
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx"])
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_the_portal_recognises_its_own_files_of_people_by_their_headings(evil, language, kind):
+    browser, recognised = evil.client(), set()
+    browser.cookies["django_language"] = language
+    for address in reads():
+        if address.name in FILES and (path := path_of(address, evil, kind)):
+            held = cells(browser.get(path, {"export": kind}), kind)
+            if is_portal_file([str(getattr(cell, "value", cell)) for cell in held]):
+                recognised.add(address.name)
+    assert recognised == PEOPLE
 
 
 @pytest.mark.parametrize("method", ["get", "head"])
