@@ -36,7 +36,7 @@ def place(make, monkeypatch):
     """Create a tenant with some records, and let a part of a file have ten."""
     monkeypatch.setattr(exports, "_PART_SIZE", 10)
     place = make(members=1)
-    now = timezone.now()
+    now = timezone.now().replace(second=0)  # files show also these seconds
     with tenant_scope(place.tenant):
         insert_records([record(now - timedelta(minutes=n // 3), **said(n)) for n in range(COUNT)])
     return place
@@ -98,6 +98,7 @@ def test_a_manager_exports_the_whole_log_as_csv_and_every_record_is_in_it_once(p
     heading, *rows, about = lines(taken(place, manager, job))
     assert heading[:3] == ["Time", "Event", "Category"]
     assert ids(rows) == expected(place)
+    assert all(row[0].endswith(":00") and len(row[0]) == 19 for row in rows)
     by_id = {row[16]: row for row in rows}
     assert by_id["r004"][1] == "'=1+1", "no spreadsheet takes it for a formula"
     assert by_id["r006"][14] == "3 倉庫"

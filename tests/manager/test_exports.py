@@ -10,6 +10,7 @@ from django.utils import timezone
 from openpyxl import load_workbook
 
 from portal.base.files.writing import is_portal_file
+from portal.base.ui.times import local
 from portal.domain.jobs import actions
 from portal.domain.people.models import Group, Member
 from portal.domain.people.text_folding import fold
@@ -152,6 +153,9 @@ def test_every_workbook_has_a_head_that_stays_and_values_with_types(evil):
         named = {cell.value: cell for cell in head}
         for title in {"Member ID", "Member code", "Group ID", "Area ID"} & set(named):
             assert {row[head.index(named[title])].number_format for row in rows} <= {"@"}, (name, title)
+    with tenant_scope(evil.tenant):
+        end = local(Member.objects.get().use_date_end).replace(tzinfo=None, microsecond=0)
+    assert end in {cell.value for cell in found["members:index"][2]}, "Japan's clock"
     assert [cell.number_format for cell in found["guests:month_file"][2]] == ["yyyy-mm-dd", *["#,##0"] * 5, "@"]
     kinds = {name: {cell.data_type for row in sheet.iter_rows() for cell in row} for name, sheet in found.items()}
     dated = {"members:index", "members:leavers", "members:leavers_of", "guests:building_file", "guests:month_file"}

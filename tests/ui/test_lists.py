@@ -3,6 +3,7 @@
 import io
 import re
 from contextlib import closing, contextmanager
+from datetime import UTC, date, datetime
 from html import escape
 
 import pytest
@@ -14,6 +15,7 @@ from django.test import RequestFactory
 from django.test.utils import CaptureQueriesContext
 from openpyxl import load_workbook
 
+from accessapi.limits import JST
 from portal.base.ui import chips
 from portal.base.ui.component_gallery import SampleTable
 from portal.base.ui.models import ListChoice
@@ -172,6 +174,20 @@ def test_all_that_match_is_worked_out_again_from_the_filters():
     picked = load_selection(request, SampleTable, ContentType.objects.all())
     assert [row.model for row in picked.queryset] == ["group"]
     assert picked.fields == {"scope": "match", "match": "app=auth&q=group"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "cell"),
+    [
+        ("number", 1234, 1234), ("number", "at least 5", "at least 5"), ("number", None, None), ("mono", 42, "42"),
+        ("text", 7, "7"), ("yes", True, "yes"), ("yes", False, ""), ("text", chips.Chip("done", text="Done"), "Done"),
+        ("time", datetime(2027, 3, 31, 15, tzinfo=UTC), datetime(2027, 4, 1, tzinfo=JST)), ("time", "?", "?"),
+        ("date", date(2027, 3, 31), date(2027, 3, 31)),
+    ],
+)  # fmt: skip
+def test_a_files_cell_has_the_type_of_its_column_and_identifiers_are_texts(kind, value, cell):
+    found = Column("name", "Name", value=lambda _row: value, kind=kind).file_value(None)
+    assert (found, type(found)) == (cell, type(cell))
 
 
 @pytest.mark.django_db
