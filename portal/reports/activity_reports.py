@@ -227,8 +227,8 @@ def alerts(report: Report) -> ReportContent:
 
 def _alerts(by_kind: dict[str, list[Alert]], rows: list[Alert], texts: AlertTexts) -> Iterator[TableLine]:
     for title, some in sorted(by_kind.items(), key=lambda each: (-len(each[1]), each[0])):
-        waits = [row.taken_at - row.began_at for row in some if row.taken_at]
-        times = [median(waits), max(waits)] if waits else [None, None]
+        waits = [(row.taken_at - row.began_at).total_seconds() for row in some if row.taken_at]
+        times = [timedelta(seconds=each) for each in (median(waits), max(waits))] if waits else [None, None]
         yield 0, [title, len(some), len(waits), *times, sum(1 for row in some if row.closed_at is None)]
     for row in rows:
         taken = row.taken_at - row.began_at if row.taken_at else None

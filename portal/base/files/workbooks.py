@@ -67,7 +67,7 @@ _FORMATS = {
     _Style.DURATION: "[h]:mm:ss",
 }
 # The widths of cells whose text is not in the file.
-_LENGTHS = {_Style.DAY: 10, _Style.MINUTES: 16, _Style.SECONDS: 19, _Style.DURATION: 9}
+_LENGTHS: dict[int, int] = {_Style.DAY: 10, _Style.MINUTES: 16, _Style.SECONDS: 19, _Style.DURATION: 9}
 _EMPTY_TEXT = f'<c s="{_Style.TEXT:d}"/>'
 _TEXT, _HEADING = (
     f'<c t="inlineStr" s="{style:d}"><is><t xml:space="preserve">' for style in (_Style.TEXT, _Style.HEADING)

@@ -14,7 +14,6 @@ column, because templates are slow for many cells. Cells leave out everything th
 set, because there are hundreds of them.
 """
 
-import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from html import escape
@@ -253,10 +252,8 @@ def file_response(table: Table, kind: str, *, record: Callable[[], object] | Non
     `record` records the download (see `portal.base.files.writing.send_file`).
     """
     name = f"{table.name}-{local(timezone.now()):%Y%m%d-%H%M}"
-    notes = filter(None, map(operator.attrgetter("file_note"), [table]))  # read after the record
-    return send_file(
-        table.request, _file_rows(table), kind=kind, name=name, title=table.name, record=record, notes=notes
-    )
+    lines, notes = _file_rows(table), _file_notes(table)
+    return send_file(table.request, lines, kind=kind, name=name, title=table.name, record=record, notes=notes)
 
 
 def _file_rows(table: Table) -> Iterator[list[CellValue]]:
@@ -265,3 +262,9 @@ def _file_rows(table: Table) -> Iterator[list[CellValue]]:
     yield [str(column.label) for column in columns]
     for row in table.ordered_rows.iterator(chunk_size=2000):
         yield [column.file_value(row) for column in columns]
+
+
+def _file_notes(table: Table) -> Iterator[str]:
+    """Yield the list's note, if it has one."""
+    if note := table.file_note:
+        yield note
