@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from django import forms
+from django.db.models import TextChoices
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -20,7 +21,7 @@ from portal.domain.sync.models import MirrorState
 from portal.domain.visits import checking_in
 from portal.domain.visits.checking_in import UndoResult
 from portal.domain.visits.days import Day
-from portal.domain.visits.models import DeskAction, DeskSettings, Visit
+from portal.domain.visits.models import DeskAction, DeskSettings, SlipPaper, Visit
 from portal.domain.visits.queries import desk_settings
 from tenants import audit
 from tenants.models import Tenant
@@ -60,15 +61,17 @@ class SettingsForm(ConflictForm, forms.ModelForm):  # type: ignore[type-arg]  # 
 
     class Meta:
         model = DeskSettings
-        fields: ClassVar = ["arrives_by_history", "delivery", "link_minutes", "keep_days"]
+        fields: ClassVar = ["arrives_by_history", "delivery", "link_minutes", "slip_paper", "keep_days"]
         labels: ClassVar = {
             "arrives_by_history": gettext_lazy("Check in at first use of the code"),
             "delivery": gettext_lazy("How codes reach guests"),
+            "slip_paper": gettext_lazy("Paper of the label printer"),
         }
         help_texts: ClassVar = {
             "arrives_by_history": gettext_lazy(
                 "If off, check-in is suggested and the desk confirms it with one click."
             ),
+            "slip_paper": gettext_lazy("For slips. Badges are printed on A4, ten on a sheet."),
         }
         widgets: ClassVar = {"delivery": forms.RadioSelect}
 
@@ -114,7 +117,8 @@ def _setting_texts(_subject: str, values: SettingValues) -> dict[str, str]:
 def _value_text(value: object) -> str:
     if isinstance(value, bool):
         return on_or_off(value)
-    return str(DeskSettings.Delivery(value).label if value in DeskSettings.Delivery.values else value)
+    choices: list[type[TextChoices]] = [DeskSettings.Delivery, SlipPaper]
+    return next((str(each(value).label) for each in choices if value in each.values), str(value))
 
 
 # With more days, guests' data is kept longer than promised. With fewer days, data is deleted at once and for good.

@@ -83,10 +83,10 @@ def test_a_month_without_visits_and_a_nonsensical_one_are_pages_too(manager):
 
 def test_the_desk_is_set_up_by_managers_alone_within_limits_and_written_down(place):
     client, url = place.client(), f"/t/{place.tenant.slug}/guests/settings/"
-    sent = {"keep_days": "30", "delivery": "mail", "link_minutes": "", "arrives_by_history": ""}
+    sent = {"keep_days": "30", "delivery": "mail", "link_minutes": "", "arrives_by_history": "", "slip_paper": "62"}
     assert client.get(url).status_code == 200
     for field, value in (("keep_days", "7"), ("keep_days", "x"), ("keep_days", "9" * 40), ("link_minutes", "-1"),
-                         ("link_minutes", "9" * 30), ("delivery", "pigeon")):  # fmt: skip
+                         ("link_minutes", "9" * 30), ("delivery", "pigeon"), ("slip_paper", "61")):  # fmt: skip
         answer = client.post(url, sent | {field: value})
         assert answer.status_code == 422, (field, value)
         assert f'id="id_{field}' in answer.content.decode()
@@ -95,7 +95,7 @@ def test_the_desk_is_set_up_by_managers_alone_within_limits_and_written_down(pla
         row = DeskSettings.objects.get()
         entry = AuditEntry.objects.get(action="desk.settings")
     assert (row.keep_days, row.delivery, row.link_minutes, row.arrives_by_history) == (30, "mail", 0, False)
-    assert entry.after["keep_days"] == "30"
+    assert (entry.after["keep_days"], entry.after["slip_paper"]) == ("30", "62")
     assert "Nothing was changed" in said(client.post(url, sent, follow=True))
     for role in ("receptionist", "auditor"):
         browser = place.client(place.staff(role))
@@ -166,7 +166,13 @@ def test_a_shorter_time_counts_from_the_next_run_on(place):
     new = visit(place, "短期", start=-24 * 20)
     assert erase(place) == 0
     client = place.client()
-    sent = {"keep_days": "10", "delivery": "direct", "link_minutes": "0", "arrives_by_history": "on"}
+    sent = {
+        "keep_days": "10",
+        "delivery": "direct",
+        "link_minutes": "0",
+        "arrives_by_history": "on",
+        "slip_paper": "80",
+    }
     assert "To be deleted next 1" in said(client.post(f"/t/{place.tenant.slug}/guests/settings/", sent, follow=True))
     assert erase(place) == 1
     assert again(place, new).guest_name == ""

@@ -64,7 +64,8 @@ def address():
 
 
 def desk(days):
-    return {"keep_days": str(days), "delivery": "direct", "link_minutes": "0", "arrives_by_history": "on"}
+    kept = {"delivery": "direct", "link_minutes": "0", "arrives_by_history": "on", "slip_paper": "80"}
+    return {"keep_days": str(days)} | kept
 
 
 HOURS = {"days": ["0", "1"], "begin": "22:00", "end": "06:00"}

@@ -66,6 +66,24 @@ class Preset(TenantModel):
         return (japanese and self.name_ja) or self.name
 
 
+class SlipPaper(models.TextChoices):
+    """The paper of a label printer: a roll of some width, or labels of one size."""
+
+    ROLL_58 = "58", _("58 mm roll")
+    ROLL_62 = "62", _("62 mm roll")
+    ROLL_80 = "80", _("80 mm roll")
+    ROLL_102 = "102", _("102 mm roll")
+    LABEL_54_101 = "54x101", _("54 × 101 mm die-cut badges")
+    LABEL_62_100 = "62x100", _("62 × 100 mm die-cut badges")
+    LABEL_102_152 = "102x152", _("102 × 152 mm die-cut badges")
+
+    @property
+    def size(self) -> tuple[int, int | None]:
+        """Return width and height in millimetres. On a roll, the height is None: as much as needed."""
+        width, _by, height = self.value.partition("x")
+        return int(width), int(height) if height else None
+
+
 class DeskSettings(TenantModel):
     """The settings of a tenant's desk. A tenant without a row has the defaults (`DeskSettings()`)."""
 
@@ -80,6 +98,9 @@ class DeskSettings(TenantModel):
     link_minutes = models.PositiveIntegerField(default=0)
     # True if the first use of a guest's code checks the guest in automatically.
     arrives_by_history = models.BooleanField(default=True)
+    slip_paper = models.CharField(
+        max_length=10, choices=SlipPaper, default=SlipPaper.ROLL_80, db_default=SlipPaper.ROLL_80
+    )
     # When the tenant's old visits were last erased (portal/today/erasing.py).
     erased_through = models.DateTimeField(null=True)
 
