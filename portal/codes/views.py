@@ -15,18 +15,19 @@ from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from portal.base.files.faces import unprintable
 from portal.base.ui import qr_drawing
-from portal.codes import actions, badges
+from portal.codes import actions, badges, paper
 from portal.codes.badges import CodeHours, CodePhase, hours_of, symbol_of
 from portal.domain.intents.recording import Requester
-from portal.domain.visits.models import Visit
-from portal.domain.visits.queries import code_data_of, get_visit
+from portal.domain.visits.models import SlipPaper, Visit
+from portal.domain.visits.queries import code_data_of, desk_settings, get_visit
 from tenants.access import TenantRequest, tenant_view
 from tenants.client_addresses import network_of
 from tenants.roles import Permission
 
 DESK = Permission.GUESTS_DESK
-PAPERS = {"badge": badges.render_badges, "slip": badges.render_slips}
+FORMS = ("badge", "slip")
 # A whole party may share one IP address; this is enough for all of them.
 MOST_A_MINUTE = 120
 
@@ -113,8 +114,16 @@ def _page(request: TenantRequest, visit: Visit, **extra: Any) -> HttpResponse:
 
 def _badges_page(request: TenantRequest, visits: list[Visit], address: dict[str, Any]) -> HttpResponse:
     form = request.GET.get("paper", "badge")
-    form = form if form in PAPERS else "badge"
-    context = {"badges": badges.badges_of(request.tenant, visits), "form": form, "address": address}
+    form = form if form in FORMS else "badge"
+    made = badges.badges_of(request.tenant, visits)
+    context = {
+        "badges": made,
+        "form": form,
+        "address": address,
+        "slip_paper": SlipPaper(desk_settings().slip_paper),
+        "unprintable": unprintable(text for badge in made for text in badge.texts),
+        "may_manage": request.access.can(Permission.GUESTS_MANAGE),
+    }
     actions.record(visits[0], Requester.from_request(request), "badge_opened", paper=form, **_audit_facts(visits))
     return render(request, "guests/codes/badge.html", context)
 
@@ -122,10 +131,13 @@ def _badges_page(request: TenantRequest, visits: list[Visit], address: dict[str,
 def badges_pdf(request: TenantRequest, visits: list[Visit], form: str, name: str) -> HttpResponse:
     """Return badges or slips of these visits as one PDF."""
     made = badges.badges_of(request.tenant, visits)
-    first = request.GET.get("first", "1")
-    options = {"first": int(first)} if form == "badge" and first.isdecimal() and len(first) < 3 else {}
     actions.record(visits[0], Requester.from_request(request), "badge_downloaded", paper=form, **_audit_facts(visits))
-    return _download(PAPERS[form](made, **options), "application/pdf", f"{form}-{name}.pdf")
+    if form == "slip":
+        content = paper.render_slips(made, SlipPaper(desk_settings().slip_paper))
+    else:
+        first = request.GET.get("first", "1")
+        content = paper.render_badges(made, first=int(first) if first.isdecimal() and len(first) < 3 else 1)
+    return _download(content, "application/pdf", f"{form}-{name}.pdf")
 
 
 def _audit_facts(visits: list[Visit]) -> dict[str, Any]:

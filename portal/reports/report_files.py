@@ -1,29 +1,32 @@
 """Write a report as PDF and as workbook.
 
-The PDF is A4 landscape, with period, completeness and page number on every page, in Noto Sans JP. The workbook's first
+The PDF is A4 landscape, with period, completeness and page number on every page. The workbook's first
 sheet has the subject, the figures and the completeness; then tables follow.
 """
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from operator import itemgetter
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from fpdf.enums import TableBordersLayout, TableCellFillMode
-from fpdf.fonts import FontFace
 
 from portal.base.files.cells import CellValue
-from portal.base.files.fonts import Document
+from portal.base.files.documents import Document
 from portal.base.files.workbooks import Sheet, render_parts, render_rows, write_workbook
+from portal.base.files.wrapping import wrap_text
 from portal.reports.content import ReportHead, ReportTable, TableLine, bars_of, cell_text, numeric_columns
 
 # The most lines of a table in the PDF: about 600 lines take a second. The workbook has all lines.
 MAX_PDF_LINES = 5000
 # The most narrow characters of a page's head, which is two lines.
 _MAX_BRIEF = 320
-_BAR, _LINE, _PALE, _WHITE = 150, 200, 246, 255
+_BAR, _LINE, _PALE = 150, 200, 246
 _MARGIN, _SIZE, _CHART_HEIGHT = 12.0, 8.0, 28.0
+_ROW_LINE, _PADDING = 4.5, 0.6
+# A row with more lines is continued as another row, which may be on the next page.
+_MAX_ROW_LINES = 25
 
 
 class _ReportPdf(Document):
@@ -35,24 +38,45 @@ class _ReportPdf(Document):
         self.set_auto_page_break(True, margin=_MARGIN + 8)
         self.set_draw_color(_LINE)
         self.set_line_width(0.1)
+        self.set_fill_color(_PALE)
 
     def header(self) -> None:
         self.set_text_color(self.GREY)
-        self.set_font_size(_SIZE)
-        line = " · ".join(filter(None, [self._tenant, self._head.title, self._head.about, self._head.period]))
-        self.multi_cell(0, 4.5, line, new_x="LMARGIN", new_y="NEXT")
-        self.multi_cell(0, 4.5, " · ".join(_shortened(self._head.complete)), new_x="LMARGIN", new_y="NEXT")
+        self.write_lines(
+            " · ".join(filter(None, [self._tenant, self._head.title, self._head.about, self._head.period]))
+        )
+        self.write_lines(" · ".join(_shortened(self._head.complete)))
         self.ln(2)
         self.set_text_color(self.INK)
 
     def footer(self) -> None:
         self.set_y(-_MARGIN)
         self.set_text_color(self.GREY)
-        self.set_font_size(_SIZE)
-        self.cell(0, 4, self._made)
-        self.set_x(_MARGIN)
+        self.write_line(self._made, self.l_margin, self.epw, 4)
         self.cell(0, 4, f"{self.page_no()} / {{nb}}", align="R")
         self.set_text_color(self.INK)
+
+    def write_lines(self, text: str, height: float = 4.5, size: float = _SIZE) -> None:
+        """Write a text from margin to margin, and move below it. `height` is that of a line."""
+        for line in wrap_text(text, self.epw, partial(self.width_of, size=size)):
+            self.start_page_without_room(height)
+            self.write_line(line, self.l_margin, self.epw, height, size, whole=text)
+            self.ln(height)
+
+    def write_line(
+        self, line: str, x: float, width: float, height: float, size: float = _SIZE, align: str = "L", whole: str = ""
+    ) -> None:
+        """Write one line at the present height, and stay there. A line that is too wide stands out on the right."""
+        free = max(width - self.width_of(line, size), 0)
+        left = x + {"L": 0, "C": free / 2, "R": free}[align]
+        self.draw_line(line, left, self.y + height / 2 + 0.3 * size / self.k, size, whole=whole)
+
+    def start_page_without_room(self, height: float) -> bool:
+        """Start a page if a part of this height does not fit on the present one. Return whether a page was started."""
+        if self.y + height <= self.page_break_trigger:
+            return False
+        self.add_page()
+        return True
 
 
 def draw_pdf(head: ReportHead, lines: Iterable[TableLine], *, tenant: str, made: str) -> bytes:
@@ -64,17 +88,14 @@ def draw_pdf(head: ReportHead, lines: Iterable[TableLine], *, tenant: str, made:
     waiting = lines_by_table(lines, len(head.sheets), MAX_PDF_LINES)
     for table, (rows, left) in zip(head.sheets, waiting, strict=True):
         pdf.ln(3)
-        pdf.set_font_size(11)
-        pdf.cell(0, 7, table.title, new_x="LMARGIN", new_y="NEXT")
-        pdf.set_font_size(_SIZE)
-        if table.note:
-            pdf.multi_cell(0, 5, table.note, new_x="LMARGIN", new_y="NEXT")
+        pdf.write_lines(table.title, 7, 11)
+        pdf.write_lines(table.note, 5)
         if bars := bars_of(table, rows):
             _draw_bars(pdf, bars)
         _draw_table(pdf, table, rows)
         if left:
             text = ngettext("%(n)s more line is in the workbook.", "%(n)s more lines are in the workbook.", left)
-            pdf.cell(0, 7, text % {"n": f"{left:,}"}, new_x="LMARGIN", new_y="NEXT")
+            pdf.write_lines(text % {"n": f"{left:,}"}, 7)
     return bytes(pdf.output())
 
 
@@ -93,8 +114,7 @@ def _shortened(sentences: Sequence[str]) -> list[str]:
 
 def _draw_first_page(pdf: _ReportPdf, head: ReportHead) -> None:
     """Draw the title and the headline figures, side by side."""
-    pdf.set_font_size(16)
-    pdf.multi_cell(0, 8, " ".join(filter(None, [head.title, head.about])), new_x="LMARGIN", new_y="NEXT")
+    pdf.write_lines(" ".join(filter(None, [head.title, head.about])), 8, 16)
     pdf.ln(1)
     width = pdf.epw / max(len(head.figures), 4)
     for texts, size, height, colour in (
@@ -103,32 +123,31 @@ def _draw_first_page(pdf: _ReportPdf, head: ReportHead) -> None:
         ([each.beside for each in head.figures], _SIZE, 4.5, pdf.GREY),
     ):
         if any(texts):
-            pdf.set_font_size(size)
             pdf.set_text_color(colour)
-            for text in texts:
-                pdf.cell(width, height, text)
+            for place, text in enumerate(texts):
+                pdf.write_line(text, pdf.l_margin + place * width, width, height, size)
             pdf.ln(height)
-    pdf.set_font_size(_SIZE)
     pdf.set_text_color(pdf.INK)
     if _shortened(head.complete) != list(head.complete):
         pdf.ln(2)
-        pdf.multi_cell(0, 4.5, " · ".join(head.complete), new_x="LMARGIN", new_y="NEXT")
+        pdf.write_lines(" · ".join(head.complete))
 
 
 def _draw_bars(pdf: _ReportPdf, bars: Sequence[tuple[str, int, str]]) -> None:
     """Draw the numbers of days as bars above the days, scaled to the highest."""
-    top, left, width = pdf.get_y() + 4, pdf.l_margin, pdf.epw / len(bars)
+    pdf.start_page_without_room(_CHART_HEIGHT + 10)
+    top, width = pdf.get_y() + 4, pdf.epw / len(bars)
     most = max(1, *(number for _day, number, _text in bars))
     pdf.set_fill_color(_BAR)
     for place, (day, number, text) in enumerate(bars):
-        height = _CHART_HEIGHT * number / most
-        pdf.rect(left + width * (place + 0.2), top + _CHART_HEIGHT - height, width * 0.6, height, style="F")
-        pdf.set_xy(left + width * place, top + _CHART_HEIGHT - height - 4)
-        pdf.cell(width, 4, text, align="C")
-        pdf.set_xy(left + width * place, top + _CHART_HEIGHT)
-        pdf.cell(width, 4, day[-5:], align="C")
-    pdf.set_fill_color(_WHITE)
-    pdf.set_xy(left, top + _CHART_HEIGHT + 6)
+        height, left = _CHART_HEIGHT * number / most, pdf.l_margin + width * place
+        pdf.rect(left + width * 0.2, top + _CHART_HEIGHT - height, width * 0.6, height, style="F")
+        pdf.set_y(top + _CHART_HEIGHT - height - 4)
+        pdf.write_line(text, left, width, 4, align="C")
+        pdf.set_y(top + _CHART_HEIGHT)
+        pdf.write_line(day[-5:], left, width, 4, align="C")
+    pdf.set_fill_color(_PALE)
+    pdf.set_y(top + _CHART_HEIGHT + 6)
 
 
 def lines_by_table(lines: Iterable[TableLine], sheets: int, limit: int) -> list[tuple[list[Sequence[CellValue]], int]]:
@@ -145,20 +164,46 @@ def lines_by_table(lines: Iterable[TableLine], sheets: int, limit: int) -> list[
 
 def _draw_table(pdf: _ReportPdf, table: ReportTable, rows: Sequence[Sequence[CellValue]]) -> None:
     if not rows:
-        pdf.cell(0, 7, _("Nothing in the loaded data"), new_x="LMARGIN", new_y="NEXT")
+        pdf.write_lines(_("Nothing in the loaded data"), 7)
         return
-    with pdf.table(
-        borders_layout=TableBordersLayout.HORIZONTAL_LINES,
-        cell_fill_color=_PALE,
-        cell_fill_mode=TableCellFillMode.ROWS,
-        col_widths=_widths(table.columns, rows),
-        text_align=["RIGHT" if number else "LEFT" for number in numeric_columns(table, rows)],
-        line_height=4.5,
-        padding=0.6,
-        headings_style=FontFace(),  # there is no bold font
-    ) as pdf_table:
-        for cells in [table.columns, *rows]:
-            pdf_table.row([cell_text(cell) for cell in cells])
+    shares = _widths(table.columns, rows)
+    widths = [pdf.epw * share / sum(shares) for share in shares]
+    measure = partial(pdf.width_of, size=_SIZE)
+    aligned = ["R" if number else "L" for number in numeric_columns(table, rows)]
+    heading, *others = (
+        [
+            list(wrap_text(cell_text(cell), width - 2 * _PADDING, measure))
+            for cell, width in zip(cells, widths, strict=True)
+        ]
+        for cells in [table.columns, *rows]
+    )
+    _draw_row(pdf, heading, widths, aligned, is_filled=False)
+    for number, cells in enumerate(others):
+        for begin in range(0, max(1, *map(len, cells)), _MAX_ROW_LINES):
+            part = [lines[begin : begin + _MAX_ROW_LINES] for lines in cells]
+            if pdf.start_page_without_room(_row_height(part)):
+                _draw_row(pdf, heading, widths, aligned, is_filled=False)
+            _draw_row(pdf, part, widths, aligned, is_filled=number % 2 == 0)
+
+
+def _row_height(cells: Sequence[Sequence[str]]) -> float:
+    return max(1, *map(len, cells)) * _ROW_LINE + 2 * _PADDING
+
+
+def _draw_row(
+    pdf: _ReportPdf, cells: Sequence[Sequence[str]], widths: Sequence[float], aligned: Sequence[str], *, is_filled: bool
+) -> None:
+    """Draw a row of cells, each of which has one or more lines, with a line below it."""
+    top, left, height = pdf.get_y(), pdf.l_margin, _row_height(cells)
+    if is_filled:
+        pdf.rect(left, top, pdf.epw, height, style="F")
+    for lines, width, align in zip(cells, widths, aligned, strict=True):
+        for number, line in enumerate(lines):
+            pdf.set_y(top + _PADDING + number * _ROW_LINE)
+            pdf.write_line(line, left + _PADDING, width - 2 * _PADDING, _ROW_LINE, align=align, whole=" ".join(lines))
+        left += width
+    pdf.line(pdf.l_margin, top + height, left, top + height)
+    pdf.set_y(top + height)
 
 
 def _widths(columns: Sequence[str], rows: Sequence[Sequence[CellValue]]) -> list[int]:

@@ -9,6 +9,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from portal.base.files.cells import CellValue
+from portal.base.files.faces import unprintable
 from portal.base.files.writing import download_recorder
 from portal.base.storage import store
 from portal.base.ui import charts, live_updates
@@ -155,7 +156,8 @@ def _context(report: Report) -> dict[str, object]:
     except store.FileUnreadable:
         return {**context, "unreadable": True}
     tables = [_table(table, rows, left) for table, (rows, left) in zip(head.sheets, lines, strict=True)]
-    return {**context, "tables": tables}
+    cells = (str(cell) for rows, _left in lines for row in rows for cell in row)
+    return {**context, "tables": tables, "unprintable": unprintable(cells)}
 
 
 def _table(table: ReportTable, rows: Sequence[Sequence[CellValue]], left: int) -> dict[str, object]:

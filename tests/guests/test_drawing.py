@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accessapi.limits import GUEST_QRCODE_MAX
+from portal.base.files.wrapping import fit_text, wrap_text
 from portal.base.ui import qr_drawing
-from portal.codes.badges import fit_text, wrap_text
 from portal.members import qr_codes
 from tests.support.codes import read_png, read_svg
 from tests.support.effort import examples

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accessapi.limits import GUEST_QRCODE_MAX
-from portal.codes import badges
+from portal.codes.paper import SLOTS
 from portal.domain.budget import ledger
 from portal.domain.people.models import Guest
 from tenants.models import AuditEntry, Connection
@@ -256,7 +256,7 @@ def test_a_badge_without_a_code_says_so(desk, place):
     words, _sizes, codes = read_pdf(desk.get(at(place, guest, "slip.pdf")).content)
     assert "sent by e-mail" in words
     assert codes == []
-    assert badges.SLOTS == 10
+    assert SLOTS == 10
 
 
 ADDRESSES = ("code/", "code.svg", "code.png", "badge/", "badge.pdf", "slip.pdf")

@@ -2,7 +2,6 @@
 
 import io
 import re
-import zlib
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -10,6 +9,7 @@ import zxingcpp
 from django.test import Client
 from django.utils import timezone
 from PIL import Image
+from pypdfium2 import PdfDocument
 
 from portal.domain.people.models import Guest
 from portal.domain.people.text_folding import fold
@@ -59,45 +59,15 @@ def read_svg(text: str, module: int = 4) -> list[str]:
 
 
 def read_pdf(content: bytes) -> tuple[str, list[tuple[float, float]], list[str]]:
-    """Return a PDF's text, the sizes of its pages in millimetres, and the codes on each page."""
-    streams = [zlib.decompress(raw) for raw in re.findall(rb"/FlateDecode.*?stream\n(.*?)\nendstream", content, re.S)]
-    letters: dict[str, str] = {}
-    plain = [raw for raw in re.findall(rb"stream\n(.*?)\nendstream", content, re.S) if b"beginbfchar" in raw]
-    for table in [each for each in [*streams, *plain] if b"beginbfchar" in each]:
-        for glyph, codes in re.findall(rb"<([0-9A-F]{4})> <([0-9A-F]+)>", table):
-            letters[glyph.decode()] = bytes.fromhex(codes.decode()).decode("utf-16-be")
-    boxes = re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", content)
-    sizes = [(round(float(w) / 72 * 25.4, 1), round(float(h) / 72 * 25.4, 1)) for w, h in boxes]
-    pages = [each for each in streams if b" re f" in each or b" Td" in each]
-    words = " ".join(_words(each, letters) for each in pages)
-    return words, sizes, [text for page in pages for text in _codes(page)]
-
-
-def _words(page: bytes, letters: dict[str, str]) -> str:
-    lines = []
-    for raw in re.findall(rb"\((.*?)(?<!\\)\) Tj", page, re.S):
-        data = re.sub(rb"\\(.)", lambda found: {b"r": b"\r", b"n": b"\n"}.get(found[1], found[1]), raw, flags=re.S)
-        lines.append("".join(letters.get(data[at : at + 2].hex().upper(), "?") for at in range(0, len(data), 2)))
-    return " ".join(lines)
-
-
-def _codes(page: bytes) -> list[str]:
-    """Draw the filled rectangles of a page as a picture, and return the codes in it."""
-    scale = 4
-    boxes = [tuple(map(float, box)) for box in re.findall(rb"([\d.]+) ([\d.]+) ([\d.]+) (-?[\d.]+) re f", page)]
-    if not boxes:
-        return []
-    picture = Image.new("L", (int(900 * scale), int(1300 * scale)), 255)
-    for x, y, width, height in boxes:
-        top, bottom = sorted((y, y + height))
-        area = (
-            round(x * scale),
-            round((1300 - bottom) * scale),
-            round((x + width) * scale),
-            round((1300 - top) * scale),
-        )
-        picture.paste(0, area)
-    return [found.text for found in zxingcpp.read_barcodes(picture)]
+    """Return a PDF's text, the sizes of its pages in millimetres, and the QR codes that can be read from them."""
+    words, sizes, codes = [], [], []
+    with PdfDocument(content) as document:
+        for page in document:
+            words += page.get_textpage().get_text_range().splitlines()
+            sizes.append(tuple(round(points / 72 * 25.4, 1) for points in page.get_size()))
+            picture = page.render(scale=4).to_pil().convert("L")
+            codes += [found.text for found in zxingcpp.read_barcodes(picture, formats=zxingcpp.BarcodeFormat.QRCode)]
+    return " ".join(words), sizes, codes
 
 
 def stranger(language: str = "en") -> Client:

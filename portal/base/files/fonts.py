@@ -1,4 +1,4 @@
-"""The document of all PDFs, in Noto Sans JP. A process reads the font once, and documents use copies.
+"""The faces as fonts of PDFs. A process reads each face once, and documents use copies.
 
 By default, fpdf2 reads the file for each document, and again to embed the few glyphs that it needs. That took nearly
 all the time of drawing a badge.
@@ -17,66 +17,80 @@ from fontTools.misc.psCharStrings import T2CharString
 from fontTools.subset import Options, Subsetter
 from fontTools.ttLib import TTFont
 from fpdf import FPDF
-from fpdf.fonts import SubsetMap, TTFFont
-from pylopdf_fonts_jp import sans_path
+from fpdf.fonts import Glyph, SubsetMap, TTFFont
 
-FONT_FAMILY = "NotoSansJP"
 # fontTools reads glyphs when they are first used, and all threads share one file.
 _LOCK = Lock()
+# Tables for the shaping of text, and for weights other than the default.
+_NOT_EMBEDDED = {"GDEF", "GPOS", "GSUB", "fvar", "gvar", "avar", "cvar", "HVAR", "MVAR", "STAT"}
 
 
-class _Font(TTFFont):
-    """The font of one document. It embeds its glyphs from a font with few others."""
+class Font(TTFFont):
+    """A face as the font of one document. It embeds its glyphs from a font with few others."""
+
+    #: The names of all glyphs by their numbers, and their widths in thousandths of the size.
+    names: list[str]
+    widths: list[int]
 
     @cached_property
     def ttfont(self) -> TTFont:
         """Return the font to embed from. fpdf2 uses it only after the last text was drawn."""
-        return _subset_font(self.subset.get_all_glyph_names())
+        path = Path(self.ttffile)
+        return _subset_font(path, self.subset.get_all_glyph_names()) if self.is_cff else _font_to_embed(path)
+
+    def encode(self, glyph: int, text: str, width: int) -> tuple[str, int]:
+        """Return the code of a glyph that stands for a text in this document, as if it had this width if possible.
+
+        Return the width, too.
+        """
+        if self.is_cff:  # has one width for each glyph, not for each code
+            width = self.widths[glyph]
+        number = Glyph(glyph, tuple(map(ord, text)), self.names[glyph], width)
+        return self.escape_text(chr(self.subset.pick_glyph(number) or 0)), width
 
 
-class Document(FPDF):
-    """A PDF in millimetres, in this font."""
-
-    #: Shades of grey for text.
-    INK, GREY = 20, 95
-
-    def __init__(
-        self, paper: str | tuple[float, float], *, orientation: str = "P", margin: float = 0, text_size: float
-    ) -> None:
-        super().__init__(orientation=orientation, unit="mm", format=paper)
-        self.set_margin(margin)
-        add_font(self)
-        self.set_font(FONT_FAMILY, size=text_size)
-
-
-def add_font(pdf: FPDF) -> None:
-    """Add the font to a document like `pdf.add_font`, but without reading the file again."""
+def add_font(pdf: FPDF, path: Path) -> Font:
+    """Add a font file to a document like `pdf.add_font`, but without reading the file again. Return its font."""
+    key = path.stem.lower()
+    if key in pdf.fonts:
+        return pdf.fonts[key]  # type: ignore[return-value]  # this function adds no others
     with _LOCK:
-        full_font, _glyphs = _read_font()
+        full_font, _glyphs = _read_font(path)
     font = copy(full_font)
     del font.ttfont  # each document gets its own when it is written
     # Everything else that fpdf2 changes in a font.
     font.i = len(pdf.fonts) + 1
     font.cw, font.desc = full_font.cw.copy(), copy(full_font.desc)
     font.missing_glyphs, font.subset = [], SubsetMap(font)
-    pdf.fonts[font.fontkey] = font
+    pdf.fonts[key] = font
     pdf.pdf_version = max(pdf.pdf_version, "1.6")  # the first version that may embed such glyphs
+    return font
 
 
 @cache
-def _read_font() -> tuple[_Font, TopDict]:
-    """Return the font for documents to copy, and its glyphs."""
-    font = _Font(FPDF(), Path(sans_path()), FONT_FAMILY.lower(), "")
-    glyphs = font.ttfont["CFF "].cff[0]
+def _read_font(path: Path) -> tuple[Font, TopDict]:
+    """Return the font for documents to copy, and its glyphs; None for a file with its glyphs in another format."""
+    font = Font(FPDF(), path, path.stem.lower(), "")
+    glyphs = font.ttfont["CFF "].cff[0] if font.is_cff else None
+    font.names = font.ttfont.getGlyphOrder()
+    font.widths = [round(font.scale * font.ttfont["hmtx"].metrics[name][0]) for name in font.names]
     font.close()
     font.ttfont = None  # the tables that documents do not need
     return font, glyphs
 
 
+def _font_to_embed(path: Path) -> TTFont:
+    """Return a font in its default weight."""
+    font = TTFont(path, lazy=True, recalcBBoxes=False)
+    for table in _NOT_EMBEDDED & {*font.keys()}:
+        del font[table]
+    return font
+
+
 @cache
-def _base_font() -> bytes:
+def _base_font(path: Path) -> bytes:
     """Return the font with a single glyph of each group; glyphs of a group share their hints. Others can be added."""
-    with TTFont(sans_path(), lazy=True, recalcBBoxes=False) as font, BytesIO() as file:
+    with TTFont(path, lazy=True, recalcBBoxes=False) as font, BytesIO() as file:
         glyphs = font["CFF "].cff[0]
         tables = {*font.keys()} - {"CFF "}
         subsetter = Subsetter(Options(desubroutinize=True, notdef_outline=True, drop_tables=tables))
@@ -87,19 +101,19 @@ def _base_font() -> bytes:
 
 
 @cache
-def _glyph(name: str) -> tuple[int, bytes]:
+def _glyph(path: Path, name: str) -> tuple[int, bytes]:
     """Return a glyph's group, and its outline with its subroutines expanded."""
-    _font, glyphs = _read_font()
+    _font, glyphs = _read_font(path)
     glyph, group = glyphs.CharStrings.getItemAndSelector(name)
     desubroutinizeCharString(glyph)
     glyph.compile()
     return group, glyph.bytecode
 
 
-def _subset_font(names: Iterable[str]) -> TTFont:
+def _subset_font(path: Path, names: Iterable[str]) -> TTFont:
     """Return a font with these glyphs. It shares no object with others, because embedding changes it."""
     with _LOCK:
-        frame, found = _base_font(), {name: _glyph(name) for name in sorted(names)}
+        frame, found = _base_font(path), {name: _glyph(path, name) for name in sorted(names)}
     part = TTFont(BytesIO(frame), recalcBBoxes=False)
     glyphs = part["CFF "].cff[0]
     outlines = glyphs.CharStrings

@@ -1,0 +1,73 @@
+"""A manager reads a report as PDF: every text is on it, on as many pages as needed, and boxes are announced."""
+
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from pypdfium2 import PdfDocument
+
+from portal.domain.visits.models import Visit
+from portal.reports import report_files
+from portal.reports.content import ReportFigure, ReportHead, ReportTable
+from tests.support.reports import ReportsDesk
+from tests.support.scripts import HARD_NAMES, NAMES
+
+ALL = [*NAMES, *HARD_NAMES]
+
+
+@pytest.fixture
+def desk(place):
+    return ReportsDesk(place)
+
+
+def drawn(sheets, lines, **head):
+    """Return the text of each page."""
+    head = ReportHead("Title", "", "2026-11", sheets=sheets, **head)
+    with PdfDocument(report_files.draw_pdf(head, lines, tenant="T", made="")) as document:
+        return [page.get_textpage().get_text_range() for page in document]
+
+
+def letters(*texts):
+    return Counter("".join("".join(texts).split()))
+
+
+def test_every_text_of_a_report_is_on_its_pdf(desk):
+    rows = [[name, name, number] for number, name in enumerate(ALL)]
+    sheet = ReportTable(ALL[0], ["Name", ALL[1], "Number"], note=ALL[2])
+    figures = [ReportFigure(ALL[3], "7", ALL[4])]
+    pages = drawn([sheet], [(0, row) for row in rows], figures=figures, complete=[ALL[5]])
+    once = ["Title", ALL[3], "7", ALL[4], sheet.title, sheet.note, *(str(cell) for row in rows for cell in row)]
+    on_every_page = ["T · Title · 2026-11", ALL[5], *sheet.columns]
+    numbers = [f"{number} / {len(pages)}" for number in range(1, len(pages) + 1)]
+    assert letters(*pages) == letters(*once, *on_every_page * len(pages), *numbers)
+
+
+def test_a_row_is_on_one_page_and_the_headings_are_on_every_page(desk):
+    pages = drawn(
+        [ReportTable("Guests", ["Name", "Note"])], [(0, [f"Guest {n};", "wide word " * 60]) for n in range(20)]
+    )
+    assert len(pages) > 2
+    for page in pages:
+        assert "Name Note" in page
+        assert page.count("wide") == 60 * page.count("Guest ")
+
+
+def test_a_text_that_is_longer_than_a_page_is_continued(desk):
+    pages = drawn([ReportTable("Guests", ["Note"])], [(0, [" ".join(map(str, range(3000)))])])
+    found = " ".join(pages).split()
+    assert all(str(number) in found for number in range(3000))
+
+
+def test_the_page_of_a_report_names_what_its_pdf_cannot_show(desk):
+    now = timezone.now()
+    dates = {"use_date_start": now - timedelta(days=3), "use_date_end": now - timedelta(days=2)}
+    with desk.scope():
+        for number, name in enumerate(["王芳", "Bela 𒀀"]):
+            Visit.objects.create(guest_id=f"g-{number}", guest_name=name, **dates)
+    report = desk.ask("guests")
+    assert "Some characters cannot be printed: 𒀀." in desk.page(report)
+    with PdfDocument(desk.file(report, "pdf")) as document:
+        text = "".join(page.get_textpage().get_text_range() for page in document)
+    assert "王芳" in text
+    assert "Bela 𒀀" in text
