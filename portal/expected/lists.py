@@ -73,10 +73,10 @@ def cells_of(job: Job, lines: set[int]) -> Iterator[tuple[int, list[str]]]:
         yield row.line, row.content["cells"]
 
 
-def issued_visits(job: Job) -> QuerySet[Visit]:
-    """Return the visits of the list that have a code."""
-    done = Row.objects.filter(job=job, state=RowState.SUCCEEDED, intent__isnull=False)
-    return Visit.objects.filter(intent__in=done.values("intent"))
+def issued_visits(job: Job) -> list[int]:
+    """Return the keys of the visits of the list that have a code, in the order of its rows."""
+    done = Row.objects.filter(job=job, state=RowState.SUCCEEDED, intent__visit__isnull=False)
+    return list(done.order_by("line").values_list("intent__visit", flat=True))
 
 
 Facts = Mapping[str, Any]

@@ -108,7 +108,7 @@ def index(request: TenantRequest) -> HttpResponseBase:
 @tenant_view(DESK, is_file=True)
 def badge_file(request: TenantRequest, job_id: int) -> HttpResponse:
     """Return the badges of all guests on the list who have a code, to print before they arrive."""
-    issued = lists.issued_visits(lists.list_or_404(request, job_id)).values_list("pk", flat=True)
+    issued = lists.issued_visits(lists.list_or_404(request, job_id))
     return badges_pdf(request, upcoming_visits(issued), "badge", f"list-{job_id}")
 
 
