@@ -66,7 +66,7 @@ class _ReportPdf(Document):
     def write_line(
         self, line: str, x: float, width: float, height: float, size: float = _SIZE, align: str = "L", whole: str = ""
     ) -> None:
-        """Write one line at the present height, and stay there. A line that is too wide stands out on the right."""
+        """Write one line at the present height, and stay there. A line that is too wide goes on to the right."""
         free = max(width - self.width_of(line, size), 0)
         left = x + {"L": 0, "C": free / 2, "R": free}[align]
         self.draw_line(line, left, self.y + height / 2 + 0.3 * size / self.k, size, whole=whole)

@@ -54,8 +54,8 @@ class Document(FPDF):
 class _RunWriter:
     """Writes the text of a run. A glyph that is the only one of its text, and not moved, is shown as text.
 
-    All others are outlined, and spaces of their width stand for the characters of their text: readers of PDFs do not
-    agree on what several glyphs stand for, nor on the lines of glyphs above and below others.
+    All others are outlined, and spaces of their width have the characters of their text: readers of PDFs do not agree
+    on the text of several glyphs, nor on the lines of glyphs above and below others.
     """
 
     def __init__(self, font: Font, face: Face) -> None:

@@ -39,10 +39,7 @@ class Font(TTFFont):
         return _subset_font(path, self.subset.get_all_glyph_names()) if self.is_cff else _font_to_embed(path)
 
     def encode(self, glyph: int, text: str, width: int) -> tuple[str, int]:
-        """Return the code of a glyph that stands for a text in this document, as if it had this width if possible.
-
-        Return the width, too.
-        """
+        """Return the code in this document of a glyph with this text and, if possible, width. Return its width, too."""
         if self.is_cff:  # has one width for each glyph, not for each code
             width = self.widths[glyph]
         number = Glyph(glyph, tuple(map(ord, text)), self.names[glyph], width)

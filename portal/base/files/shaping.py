@@ -31,7 +31,7 @@ class PlacedGlyph:
 
 @dataclass(frozen=True)
 class GlyphCluster:
-    """The glyphs of a text that cannot be divided: none of them stands for a part of it. `x` and `width` are theirs."""
+    """The glyphs of a text that cannot be divided among them. `x` and `width` are those of all glyphs together."""
 
     text: str
     glyphs: Sequence[PlacedGlyph]
