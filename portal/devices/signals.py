@@ -30,13 +30,13 @@ from portal.domain.alerts.models import Alert, Severity
 from portal.domain.budget.priorities import Priority
 from portal.domain.cameras import door_command_pictures
 from portal.domain.events import MirrorKind
-from portal.domain.history import search
 from portal.domain.history.models import History
 from portal.domain.history.search import RecordFilter
 from portal.domain.intents import handlers
 from portal.domain.intents.handlers import Finding
 from portal.domain.intents.models import Intent, Reason, State
 from portal.domain.intents.words import describe_command
+from portal.domain.people.text_folding import search_words
 from portal.domain.places import door_states
 from portal.domain.places.door_states import LOUD_STATES
 from portal.domain.places.models import DoorState, PassController
@@ -91,7 +91,7 @@ def _records_of(tenant: Tenant, patterns: Sequence[str], since: datetime, until:
     """Return the records of a period that contain one of these events, in order of time."""
     found: dict[str, History] = {}
     for pattern in patterns:
-        words = search.search_words(max(pattern.split("*"), key=len))
+        words = search_words(max(pattern.split("*"), key=len))
         found |= {each.history_id: each for each in find_newest(RecordFilter(since=since, until=until, words=words))}
     return sorted(found.values(), key=lambda each: (each.at, each.pk))
 

@@ -23,6 +23,7 @@ from portal.domain.history.models import History
 from portal.domain.intents import queries as intent_queries
 from portal.domain.intents.models import Intent
 from portal.domain.intents.recording import Requester
+from portal.domain.people.text_folding import search_words
 from portal.domain.places.queries import load_holidays
 from portal.evidence import actions
 from portal.evidence.forms import ChooseForm, PictureForm
@@ -184,7 +185,7 @@ def _choose_incident(request: TenantRequest, items: list[Item], back: str) -> Ht
 def _search_records(access: Access, found: Incident, text: str) -> list[History]:
     """Return matching records around an incident's time, oldest first, and one more than the page shows."""
     begin, end = _time_range(found)
-    record_filter = search.RecordFilter(since=begin, until=end + timedelta(seconds=1), words=search.search_words(text))
+    record_filter = search.RecordFilter(since=begin, until=end + timedelta(seconds=1), words=search_words(text))
     return search.load_records(
         search.filter_records(visibility.visible_search_rows(access), record_filter).order_by("at", "id")[
             : _MOST_OFFERED + 1

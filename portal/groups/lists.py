@@ -19,7 +19,6 @@ from portal.domain.jobs.lists import selection_actions
 from portal.domain.people import queries
 from portal.domain.people.member_fields import CODE, END, NAME
 from portal.domain.people.models import Group, Member
-from portal.domain.people.text_folding import fold
 from portal.domain.rights import member_rights
 from portal.domain.sync import freshness
 from portal.domain.sync.models import MirrorState
@@ -56,7 +55,7 @@ class Groups(Table):
     exports = KINDS
 
     def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:
-        return queryset.filter(name_key__contains=fold(text))
+        return queryset.filter(queries.contains_folded("name_key", text))
 
     def row_href(self, row: Group) -> str:
         return reverse("groups:group", args=[self.request.tenant.slug, row.membergroup_id])

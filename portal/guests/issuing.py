@@ -38,7 +38,7 @@ from portal.domain.people.guest_fields import (
     START,
 )
 from portal.domain.people.models import Guest
-from portal.domain.people.text_folding import fold
+from portal.domain.people.text_folding import fold, stored_forms
 from portal.domain.visits.models import By, Preset, Stage, Visit
 from portal.guests.places import Host, Keys
 from tenants import audit
@@ -52,11 +52,15 @@ _NAMES_LOCK = AdvisoryLock("guests.names")
 
 @dataclass(frozen=True)
 class NamedHours:
-    """A guest's name (folded) and the hours of the code to be issued."""
+    """A guest's name and the hours of the code to be issued."""
 
-    name_key: str
+    name: str
     start: datetime
     end: datetime
+
+    @property
+    def name_key(self) -> str:
+        return fold(self.name)
 
 
 class CodeClash(NotSubmitted):
@@ -108,7 +112,7 @@ def overlapping_visits(visit_hours: Sequence[NamedHours]) -> Iterable[Visit]:
         return []
     meets = Q()
     for hours in visit_hours:
-        meets |= Q(name_key=hours.name_key, use_date_start__lt=hours.end, use_date_end__gt=hours.start)
+        meets |= Q(name_key__in=stored_forms(hours.name), use_date_start__lt=hours.end, use_date_end__gt=hours.start)
     rows = Visit.objects.filter(meets, use_date_end__gt=timezone.now(), gone_at__isnull=True)
     rows = rows.exclude(stage=Stage.NOT_ISSUED).annotate(is_known=Case(When(stage=Stage.REQUESTED, then=0), default=1))
     # Pending visits come first: they block issuing, so the limit must not cut them off.
@@ -181,7 +185,7 @@ class CodeOrder:
 
     @property
     def hours(self) -> NamedHours:
-        return NamedHours(fold(self.name), self.start, self.end)
+        return NamedHours(self.name, self.start, self.end)
 
 
 def party_of(by: Requester, nonce: Nonce) -> uuid.UUID:
@@ -234,7 +238,7 @@ def match_orders(visits: Sequence[Visit], orders: Sequence[CodeOrder]) -> bool:
 def _matches_order(visit: Visit, order: CodeOrder) -> bool:
     """Return whether guest, delivery and hours match. Either the end or the length of the period must be the same."""
     ordered = (fold(order.name), order.company, order.host.name)
-    if (visit.name_key, visit.company, visit.host_name) != ordered:
+    if (fold(visit.guest_name), visit.company, visit.host_name) != ordered:
         return False
     ends = order.end - visit.use_date_end
     length = (order.end - order.start) - (visit.use_date_end - visit.use_date_start)
@@ -273,14 +277,14 @@ def receive_without_code(*, orders: Sequence[CodeOrder], by: Requester, nonce: N
 def _record(
     order: CodeOrder, by: Requester, nonce: Nonce, party: uuid.UUID, priority: Priority
 ) -> tuple[Intent, Visit]:
-    body, name_key = order.body(), fold(order.name)
+    body = order.body()
     intent, _is_new = record_intent(
         Command(
             permission=Permission.GUESTS_DESK,
             operation="create_guest",
             title=coded_sentence("guest.issue", guest=order.name),
             body=body,
-            snapshot={"known": known_guest_ids(name_key)},
+            snapshot={"known": known_guest_ids(order.name)},
             after=GUEST.audit_values(body),
             priority=priority,
         ),
@@ -311,8 +315,9 @@ def _visit_of(order: CodeOrder, by: Requester, party: uuid.UUID, **more: Any) ->
     )
 
 
-def known_guest_ids(name_key: str) -> list[str]:
-    """Return the IDs of guests of this (folded) name that exist already, so that the new one can be recognised."""
-    known_ids = Guest.objects.filter(name_key=name_key).values_list("guest_id", flat=True)
-    visits = Visit.objects.filter(name_key=name_key).values_list("guest_id", flat=True)
+def known_guest_ids(name: str) -> list[str]:
+    """Return the IDs of guests of this name that exist already, so that the new one can be recognised."""
+    same = {"name_key__in": stored_forms(name)}
+    known_ids = Guest.objects.filter(**same).values_list("guest_id", flat=True)
+    visits = Visit.objects.filter(**same).values_list("guest_id", flat=True)
     return sorted({*known_ids, *filter(None, visits)})

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from portal.domain.people import queries as mirror
 from portal.domain.people.models import Member
-from portal.domain.people.text_folding import fold, search_terms
+from portal.domain.people.text_folding import fold, search_terms, stored_forms
 from portal.domain.places.queries import areas, key_boxes
 
 Choices = list[tuple[str, str]]
@@ -136,7 +136,7 @@ def host_choices(text: str) -> list[str]:
     if not words:
         return []
     found = mirror.search_members(mirror.members(), text).order_by("name_key", "pk")[: _MOST_HOSTS * 4]
-    members = [member for member in found if all(word in member.name_key for word in words)][:_MOST_HOSTS]
+    members = [member for member in found if all(word in fold(member.member_name) for word in words)][:_MOST_HOSTS]
     names = [member.name_key for member in members]
     return list(dict.fromkeys(_label(member, names.count(member.name_key) > 1) for member in members))
 
@@ -153,7 +153,7 @@ def host_of(text: str) -> Host:
         return Host()
     labelled = _LABEL.fullmatch(text)
     name, mark = (labelled[1], labelled[2]) if labelled else (text, "")
-    alike = mirror.members().filter(name_key=fold(name))
+    alike = mirror.members().filter(name_key__in=stored_forms(name))
     found = list(alike[:20])
     if mark:
         found = [member for member in found if mark in (member.membergroup_name, member.member_code)]

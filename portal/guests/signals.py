@@ -25,7 +25,7 @@ from portal.domain.events import MirrorKind
 from portal.domain.intents import handlers
 from portal.domain.intents.models import Reason, target_of
 from portal.domain.jobs.queries import audit_filter_for_intents
-from portal.domain.people.text_folding import fold
+from portal.domain.people.text_folding import stored_forms
 from portal.domain.sync import freshness
 from portal.domain.visits.models import Visit
 from portal.domain.visits.queries import find_by_guest_name
@@ -109,7 +109,7 @@ def entries_about(text: str) -> Q:
     if not text or "\x00" in text:
         return Q(pk=None)
     named = text.removeprefix(f"{TARGETS['guest']} ").removeprefix("guest:")
-    visits = Visit.objects.filter(Q(guest_id=named) | Q(name_key=fold(text))).order_by("-pk")
+    visits = Visit.objects.filter(Q(guest_id=named) | Q(name_key__in=stored_forms(text))).order_by("-pk")
     rows = visits.values_list("pk", "guest_id", "party", "intent_id")[:_MOST_VISITS]
     targets, intent_ids = set(), set()
     for pk, guest_id, party, intent_id in rows:

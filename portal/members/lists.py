@@ -218,10 +218,11 @@ class Members(Table):
     def search_pieces(self) -> SearchPieces | None:
         """Return the search pieces; None for searches without prepared SQL, and for possible card numbers."""
         pieces = queries.search_pieces(self.search_text)
-        follows = len(pieces.are_long) <= 2 and not (
-            queries.may_be_card_number(self.search_text) and self.may(Permission.SECRETS_REVEAL)
+        text = self.search_text
+        other = queries.has_former_form(text) or (
+            queries.may_be_card_number(text) and self.may(Permission.SECRETS_REVEAL)
         )
-        return pieces if follows else None
+        return None if other or len(pieces.are_long) > 2 else pieces
 
     @classmethod
     def filter_by_pieces(cls, rows: QuerySet[Any], long: tuple[bool, ...], values: dict[str, str]) -> QuerySet[Any]:

@@ -30,7 +30,7 @@ from portal.domain.people import queries as mirror
 from portal.domain.people.member_fields import CARD, CODE, GROUP, MEMBER, QR, RIGHTS_NAMES
 from portal.domain.people.models import Member
 from portal.domain.people.row_building import MemberRowBuilder
-from portal.domain.people.text_folding import fold, sort_key
+from portal.domain.people.text_folding import stored_forms
 from portal.members import faces, status, temporary_keys
 from tenants.access import Access, TenantRequest
 from tenants.audit_log.changes import RecordedChange, changed_fields
@@ -126,8 +126,8 @@ def trail_condition(text: str) -> Q:
     named = text.removeprefix(f"{TARGETS['member']} ").removeprefix("member:")
     if not named:
         return Q(pk=None)
-    key = sort_key(named)  # search in indexed columns: a tenant may have 200,000 members
-    condition = Q(member_id=named) | Q(code_key=key) | Q(name_key=key)
+    forms = stored_forms(named)  # search in indexed columns: a tenant may have 200,000 members
+    condition = Q(member_id=named) | Q(code_key__in=forms) | Q(name_key__in=forms)
     ids = list(Member.objects.filter(condition).values_list("member_id", flat=True)[:_MAX_ENTRIES]) or [named]
     targets = [target_of("member", each) for each in ids]
     return Q(target__in=targets) | job_queries.audit_filter_for_members(ids)
@@ -187,7 +187,7 @@ def has_sent_values(member: Member, body: Mapping[str, Any]) -> bool:
 
 
 def _name_matches(body: Mapping[str, Any]) -> Q:
-    return Q(name_key=fold(body["member_name"]), membergroup_id=body["membergroup_id"])
+    return Q(name_key__in=stored_forms(body["member_name"]), membergroup_id=body["membergroup_id"])
 
 
 def _code_or_card_matches(body: Mapping[str, Any]) -> Q:
@@ -201,7 +201,7 @@ def _code_or_card_matches(body: Mapping[str, Any]) -> Q:
 def _identifiers(body: Mapping[str, Any]) -> list[Q]:
     marks = []
     if body.get(CODE.name):
-        marks.append(Q(code_key=fold(body[CODE.name])))
+        marks.append(Q(code_key__in=stored_forms(body[CODE.name])))
     if body.get("card_data"):
         fingerprint = MemberRowBuilder(current_tenant_id()).card_fingerprint(body["card_data"])
         marks.append(Q(has_card=True, card_fingerprint=fingerprint))

@@ -140,14 +140,16 @@ def _confirmations(review: Review, keys: Collection[RightKey]) -> Mapping[RightK
 def _own_rights(member_ids: Collection[str]) -> Mapping[str, list[str]]:
     """Return the IDs of reviewers who are probably the same person as each of these members."""
     people = {str(user.pk): (_names(user), user.email.lower()) for user in reviewers()}
-    rows = Member.objects.filter(member_id__in=member_ids).only("tenant", "member_id", "name_key", "has_qr", "qrcode")
+    rows = Member.objects.filter(member_id__in=member_ids).only(
+        "tenant", "member_id", "member_name", "has_qr", "qrcode"
+    )
     return {member.member_id: [pk for pk, one in people.items() if _is_same_person(member, *one)] for member in rows}
 
 
 def _is_same_person(member: Member, names: Collection[str], email: str) -> bool:
     code = member.qrcode if member.has_qr else None
     address = str(code.get("email") or "").strip().lower() if isinstance(code, dict) else ""
-    return member.name_key in names or (address != "" and address == email)
+    return fold(member.member_name) in names or (address != "" and address == email)
 
 
 def _names(user: User) -> set[str]:

@@ -18,7 +18,6 @@ from portal.base.ui.tables import BulkAction, Column, EmptyState, Filter, Table
 from portal.base.ui.tables.keyset import ListPage
 from portal.base.ui.times import local, time_tag, today
 from portal.domain.people import queries as mirror
-from portal.domain.people.text_folding import fold
 from portal.reviews import assigning, queries
 from portal.reviews.models import Applied, Decision, Item, Review, RightStatus, State, StepAction, Use
 from portal.reviews.rights import MAX_RECORDS
@@ -195,7 +194,7 @@ class Items(Table):
         return page
 
     def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:
-        return queryset.filter(name_key__contains=fold(text))
+        return queryset.filter(mirror.contains_folded("name_key", text))
 
     def row_href(self, row: Item) -> str:
         return reverse("reviews:item", args=[self.request.tenant.slug, self.review.pk, row.pk])

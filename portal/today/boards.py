@@ -11,8 +11,8 @@ from django.db.models import Case, Count, F, Max, Min, Q, When, Window
 from django.db.models.functions import Extract, RowNumber
 from django.utils.functional import Promise
 
-from portal.domain.people.queries import ContainsText
-from portal.domain.people.text_folding import search_terms
+from portal.domain.people.queries import contains_folded
+from portal.domain.people.text_folding import search_words
 from portal.domain.visits.days import Day
 from portal.domain.visits.models import Visit
 from portal.domain.visits.queries import PRESENT
@@ -61,11 +61,11 @@ def count_by_status(visits: "Classified") -> dict[VisitStatus, int]:
 def filter_by_text(visits: "Classified", text: str) -> "Classified":
     """Return visits whose name, host or company has every word of `text`; or whose company has `text` as it is.
 
-    Names and hosts are compared without case, character width and kind of kana.
+    Names and hosts are compared without case, accents, character width and kind of kana.
     """
     named = Q()
-    for word in search_terms(text):
-        named &= Q(ContainsText("name_key", word)) | Q(ContainsText("host_key", word)) | Q(company__icontains=word)
+    for word in search_words(text):
+        named &= contains_folded("name_key", word) | contains_folded("host_key", word) | Q(company__icontains=word)
     return visits.filter(named | Q(company__icontains=text.strip())) if named else visits
 
 
@@ -74,7 +74,7 @@ def visits_around(day: Day, text: str, now: datetime, limit: int = 8) -> list[Vi
     near = Visit.objects.filter(use_date_end__gte=day.start - _AROUND, use_date_start__lt=day.end + _AROUND)
     elsewhere = near.exclude(use_date_start__lt=day.end, use_date_end__gte=day.start).filter(erased_at__isnull=True)
     found = filter_by_text(with_status(elsewhere, now), text)
-    return list(found.order_by("-use_date_start", "pk")[:limit]) if search_terms(text) else []
+    return list(found.order_by("-use_date_start", "pk")[:limit]) if search_words(text) else []
 
 
 def awaited_by_party(visits: Iterable[Visit], now: datetime) -> dict[uuid.UUID | None, int]:

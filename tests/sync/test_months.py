@@ -11,6 +11,7 @@ from portal.domain.history import partitions, search
 from portal.domain.history.models import History, HistorySearch
 from portal.domain.history.records import HistoryColumns, insert_records
 from portal.domain.people.models import Member
+from portal.domain.people.text_folding import search_words
 from portal.domain.sync.models import MirrorState
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
@@ -78,7 +79,7 @@ def test_months_that_are_not_kept_any_more_go_with_who_was_known_by_them_alone(t
 
 
 def found(**wanted: object) -> list[str]:
-    words = search.search_words(str(wanted.pop("text", "")))
+    words = search_words(str(wanted.pop("text", "")))
     keys = search.filter_records(search.search_rows(), search.RecordFilter(words=words, **wanted))  # type: ignore[arg-type]
     return [row.history_id for row in search.load_records(keys[:50])]
 

@@ -35,6 +35,7 @@ from portal.domain.history import search, visibility
 from portal.domain.history.coverage import Coverage, build_coverage, start_of_day
 from portal.domain.history.models import HistorySearch
 from portal.domain.history.search import RecordFilter
+from portal.domain.people.text_folding import search_words
 from portal.domain.places.models import Area, KeyBox, PassController
 from tenants.access import TenantRequest
 from tenants.models import current_tenant
@@ -253,7 +254,7 @@ def apply_filters(rows: Keys, query: QueryDict) -> Keys:
         known = _valid_values(each, query)
         if any(query.getlist(each.name)):
             rows = each.apply(rows, known) if known else rows.none()
-    words = search.search_words(query.get("q", ""))
+    words = search_words(query.get("q", ""))
     return search.filter_records(rows, RecordFilter(words=words)) if words else rows
 
 

@@ -32,6 +32,7 @@ from portal.domain.history.coverage import Coverage
 from portal.domain.history.filters import FILTERS, coverage_of, devices_of, parse_bound, status_word, time_span
 from portal.domain.history.gaps import GapNotice
 from portal.domain.history.models import History, HistorySearch
+from portal.domain.people.text_folding import search_words
 from portal.domain.sync import freshness
 from portal.domain.sync.freshness import KindFreshness
 from tenants.access import TenantRequest
@@ -137,7 +138,7 @@ class ActivityLogTable(Table):
         return False
 
     def search(self, queryset: QuerySet[HistorySearch], text: str) -> QuerySet[HistorySearch]:
-        return search.filter_records(queryset, search.RecordFilter(words=search.search_words(text)))
+        return search.filter_records(queryset, search.RecordFilter(words=search_words(text)))
 
     def complete_page(self, page: ListPage) -> ListPage:
         """Load the page's records, with row-level security, and their links."""

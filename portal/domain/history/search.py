@@ -18,8 +18,9 @@ from django.db.models import BooleanField, Func, Q, QuerySet, Value
 from portal.domain.history.models import History, HistorySearch
 from portal.domain.history.search_queryset import PiecesMatch, RecordMatch, SearchQuerySet, pieces_match_of
 from portal.domain.people.fields import TenantKeys, keyed_hash
-from portal.domain.people.queries import ContainsText
-from portal.domain.people.text_folding import fold, name_search_pieces, search_terms
+from portal.domain.people.queries import contains_folded
+from portal.domain.people.refolding import BATCH_SIZE
+from portal.domain.people.text_folding import fold, name_search_pieces, stored_forms
 from tenants.postgresql.compiled_queries import CompiledQuery
 from tenants.scope import current_tenant_id
 
@@ -85,7 +86,8 @@ def filter_records(found: QuerySet[HistorySearch], record_filter: RecordFilter) 
         found = found.filter(at__lt=record_filter.until)
     every = [f"m{record_filter.member_id}"] * bool(record_filter.member_id) + [_NOTIFIED] * record_filter.is_notified
     for word in record_filter.words:
-        every += ["t" + piece for piece in name_search_pieces(word)] if len(word) > 1 else []
+        pieces = set.intersection(*map(name_search_pieces, stored_forms(word)))
+        every += ["t" + piece for piece in pieces if len(piece) > 1]
     if every:
         one = {"member_id": record_filter.member_id} if record_filter.member_id else None
         condition = Q(**(one or {}), **({"notified": True} if record_filter.is_notified else {})) & _contains_words(
@@ -106,13 +108,13 @@ def filter_records(found: QuerySet[HistorySearch], record_filter: RecordFilter) 
             found = _match_any(found, [name[0] + each for each in any_of], condition, one)
     if record_filter.device_ids is not None or record_filter.categories:
         found = _combine_doors_and_categories(found)
-    if long := [word for word in record_filter.words if len(word) != 2]:
+    if long := [word for word in record_filter.words if [len(form) for form in stored_forms(word)] != [2]]:
         found = found.filter(RecordMatch(_contains_words(long), History.objects.all()))
     return found
 
 
 def _contains_words(words: Sequence[str]) -> Q:
-    return Q(*[Q(ContainsText("text_key", word)) for word in words])
+    return Q(*[contains_folded("text_key", word) for word in words])
 
 
 def _match_any(
@@ -150,11 +152,6 @@ def next_record_key() -> int:
     return key
 
 
-def search_words(text: str) -> list[str]:
-    """Return the folded words of a search, for `RecordFilter`."""
-    return search_terms(text)
-
-
 def load_records(found: Iterable[Any]) -> list[History]:
     """Return the records for rows of `search_rows()` (objects with `id` and `at`), in the same order."""
     keys_and_times = [(each.id, each.at) for each in found]
@@ -173,12 +170,16 @@ def find_key_records(key_device_id: str, since: datetime, most: int) -> Iterable
     return reversed(records.order_by("-at", "-pk")[:most])
 
 
-def search_entry_of(tenant_id: int, record: Mapping[str, Any]) -> tuple[str, list[int]]:
-    """Return the folded text and the hashes by which a record is found, from its SEARCHED_COLUMNS."""
-    number = _hash_function(tenant_id)
+def folded_text_of(record: Mapping[str, Any]) -> str:
+    """Return the folded text of a record, from its SEARCHED_COLUMNS."""
     units = record["units"] if isinstance(record["units"], list) else []
     texts = [*(record[name] for name in _TEXT_COLUMNS), *(str(unit.get("unit_name", "")) for unit in units)]
-    text = "\n".join(filter(None, map(fold, texts)))[:_MAX_TEXT]
+    return "\n".join(filter(None, map(fold, texts)))[:_MAX_TEXT]
+
+
+def search_entry_of(tenant_id: int, record: Mapping[str, Any]) -> tuple[str, list[int]]:
+    """Return the folded text and the hashes by which a record is found, from its SEARCHED_COLUMNS."""
+    number, text = _hash_function(tenant_id), folded_text_of(record)
     marks = {f"c{record['category']}", f"s{record['status']}"} | ({_NOTIFIED} if record["notified"] else set())
     if record["device_id"]:
         door, category = f"d{record['device_id']}", f"c{record['category']}"
@@ -220,6 +221,28 @@ def anonymise_people(member_ids: Sequence[str]) -> None:
     """Remove names and other personal data from the records about these members and guests."""
     rows = History.objects.filter(member_id__in=member_ids).exclude(member_id="")
     rows.update(member_name="", member_label="", member_attribute="", extra={})
+    _rewrite_search_entries(rows)
+
+
+def fold_records(place: Sequence[Any] | None) -> list[Any] | None:
+    """Fold the texts of the records after a place (time and key) again. Return the next place; None if none are left.
+
+    See `people/refolding.py`.
+    """
+    rows = History.objects.order_by("at", "id")
+    if place:
+        at, key = place
+        rows = rows.filter(Q(at__gt=at) | Q(id__gt=key), at__gte=at)
+    found = list(rows.values("id", "at", "text_key", *SEARCHED_COLUMNS)[:BATCH_SIZE])
+    outdated = [(row["id"], row["at"]) for row in found if row["text_key"] != folded_text_of(row)]
+    if outdated:
+        keys, moments = zip(*outdated, strict=True)
+        # Locked, because the names may be removed at the same time.
+        _rewrite_search_entries(History.objects.filter(id__in=keys, at__in=moments).select_for_update())
+    return [found[-1]["at"].isoformat(), found[-1]["id"]] if found else None
+
+
+def _rewrite_search_entries(rows: QuerySet[History]) -> None:
     found = list(rows.values_list("id", "tenant_id", "at", *SEARCHED_COLUMNS))
     if not found:
         return

@@ -47,7 +47,7 @@ from portal.domain.jobs.results import take_snapshot
 from portal.domain.jobs.running import stop_job
 from portal.domain.people.member_fields import CODE, MEMBER
 from portal.domain.people.models import Member
-from portal.domain.people.text_folding import fold
+from portal.domain.people.text_folding import stored_forms
 from tenants.connections.service_clients import current_connection
 from tenants.models import Connection, current_tenant
 from tenants.permission_conditions import holds_permission
@@ -235,7 +235,7 @@ def _apply_decisions(job: Job, rows: list[Row], verdicts: Mapping[int, RowDecisi
 
 def _without_new_duplicates(rows: list[Row]) -> list[Row]:
     """Leave out new members whose code another member got after the check: they would be duplicates."""
-    keys = {fold(row.content["code"]) for row in rows if row.content["code"]}
+    keys = {form for row in rows if row.content["code"] for form in stored_forms(row.content["code"])}
     taken = set(Member.objects.filter(gone_at__isnull=True, code_key__in=keys).values_list(CODE.name, flat=True))
     late = [row.pk for row in rows if row.content["code"] and row.content["code"] in taken]
     Row.objects.filter(pk__in=late).update(state=RowState.FAILED, problems=[[CODE.name, "appeared", {}]])

@@ -31,7 +31,7 @@ from portal.domain.jobs.models import Action, Halt, Job, Part, PartState, Row, R
 from portal.domain.people.member_fields import MEMBER, RIGHTS_NAMES
 from portal.domain.people.models import Member
 from portal.domain.people.row_building import MemberRowBuilder
-from portal.domain.people.text_folding import fold
+from portal.domain.people.text_folding import fold, stored_forms
 from portal.domain.sync import local_writes, schedule
 from tenants.models import current_tenant
 from tenants.scope import current_tenant_id
@@ -235,7 +235,7 @@ def find_created(rows: Sequence[Row], known: Iterable[str]) -> RowFindings:
         rows_by_signature[_row_signature(row, reader)].append(row)
     codes = {member.member_code for member in fresh if member.member_code}
     cards = {bytes(member.card_fingerprint) for member in fresh if member.card_fingerprint}
-    names = {member.name_key for member in fresh}
+    names = {fold(member.member_name) for member in fresh}
     for signature, alikes in rows_by_signature.items():
         members = by_signature.get(signature, [])
         name, code, _group, card = signature
@@ -291,10 +291,10 @@ def _similar_members(rows: Sequence[Row]) -> list[Member]:
     """Return members with the code, the card or the name of one of the rows."""
     reader = MemberRowBuilder(current_tenant_id())
     bodies = [row.content["body"] for row in rows]
-    codes = {fold(body["member_code"]) for body in bodies if body.get("member_code")}
+    codes = {form for body in bodies if body.get("member_code") for form in stored_forms(body["member_code"])}
     cards = {reader.card_fingerprint(body["card_data"]) for body in bodies if body.get("card_data")}
-    names = {fold(body["member_name"]) for body in bodies}
-    columns = ("id", "tenant_id", "member_id", "name_key", "member_code", "membergroup_id", "card_fingerprint")
+    names = {form for body in bodies for form in stored_forms(body["member_name"])}
+    columns = ("id", "tenant_id", "member_id", "member_name", "member_code", "membergroup_id", "card_fingerprint")
     alike: dict[int, Member] = {}
     for condition in (Q(code_key__in=codes), Q(has_card=True, card_fingerprint__in=cards), Q(name_key__in=names)):
         for member in Member.objects.filter(condition, gone_at__isnull=True).only(*columns):
@@ -303,7 +303,7 @@ def _similar_members(rows: Sequence[Row]) -> list[Member]:
 
 
 def _member_signature(member: Member) -> Signature:
-    return member.name_key, member.member_code, member.membergroup_id, bytes(member.card_fingerprint or b"")
+    return fold(member.member_name), member.member_code, member.membergroup_id, bytes(member.card_fingerprint or b"")
 
 
 def _row_signature(row: Row, reader: MemberRowBuilder) -> Signature:

@@ -17,7 +17,14 @@ from django.utils.translation import gettext_lazy as _
 from portal.base.ui.url_lookup import RowLookup
 from portal.domain.people.models import NEVER, UNREADABLE, Group, Guest, Member, MemberSearch
 from portal.domain.people.row_building import MemberRowBuilder
-from portal.domain.people.text_folding import code_search_pieces, fold, name_search_pieces, search_terms
+from portal.domain.people.text_folding import (
+    code_search_pieces,
+    fold,
+    name_search_pieces,
+    search_terms,
+    search_words,
+    stored_forms,
+)
 from tenants.access import Access
 from tenants.roles import Permission
 from tenants.scope import current_tenant_id
@@ -53,6 +60,7 @@ _CREDENTIAL_CONDITIONS = {
 _members = RowLookup(lambda: Member.objects.filter(gone_at__isnull=True), member_id="")
 _members_and_gone = RowLookup(Member.objects.all, member_id="")
 _groups = RowLookup(Group.objects.all, membergroup_id="")
+_MAX_FORMER = 500
 
 
 class _IsOneOf(Func):
@@ -156,6 +164,14 @@ class ContainsText(Func):
         super().__init__(F(column), Value(text))
 
 
+def contains_folded(column: str, text: str) -> Q:
+    """Return the condition that a folded column contains a text."""
+    condition = Q()
+    for form in stored_forms(text):
+        condition |= Q(ContainsText(column, form))
+    return condition
+
+
 class _HasAll(Func):
     """The condition that a member has all of the pieces, given as the text of an array."""
 
@@ -177,7 +193,10 @@ class SearchPieces:
 
 def search_pieces(text: str) -> SearchPieces:
     """Return the pieces that names and codes must have to match each word of a text."""
-    words = search_terms(text)
+    return _pieces_of(search_terms(text))
+
+
+def _pieces_of(words: Sequence[str]) -> SearchPieces:
     if not words:
         return SearchPieces((), {})
     values, reader = {}, MemberRowBuilder(current_tenant_id())
@@ -213,13 +232,27 @@ def search_members(queryset: QuerySet[Member], text: str, *, may_see_cards: bool
     pieces = search_pieces(text)
     if not pieces.are_long:
         return queryset
-    return filter_members(queryset, pieces, _card_holders(text) if may_see_cards and may_be_card_number(text) else ())
+    holders = _card_holders(text) if may_see_cards and may_be_card_number(text) else []
+    return filter_members(queryset, pieces, [*holders, *_found_by_former_form(text)])
 
 
 def search_for_reader(access: Access, text: str) -> QuerySet[Member]:
     """Return the members that a person with this access finds by a text (see `search_members`), sorted by name."""
     rows = search_members(members(), text, may_see_cards=access.can(Permission.SECRETS_REVEAL))
     return rows.order_by("name_key", "pk")
+
+
+def has_former_form(text: str) -> bool:
+    """Return whether rows that were not refolded yet have this text in another form, which needs a separate query."""
+    return any(len(stored_forms(word)) > 1 for word in search_words(text))
+
+
+def _found_by_former_form(text: str) -> list[int]:
+    """Return members that were not refolded yet (`refolding.py`) and whose former name or code has every word."""
+    if not has_former_form(text):
+        return []
+    pieces = _pieces_of([stored_forms(word)[-1] for word in search_words(text)])
+    return list(filter_members(members(), pieces).values_list("pk", flat=True)[:_MAX_FORMER])
 
 
 def may_be_card_number(text: str) -> bool:

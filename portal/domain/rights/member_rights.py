@@ -20,7 +20,7 @@ from portal.base.ui.url_lookup import get_row_or_404
 from portal.domain.budget.priorities import Priority
 from portal.domain.people.member_fields import DOORS_AND_KEYS, PRIVILEGE, RIGHTS_NAMES
 from portal.domain.people.models import Member
-from portal.domain.people.text_folding import fold
+from portal.domain.people.text_folding import stored_forms
 from portal.domain.rights.models import RightsTemplate
 from portal.domain.sync import single_reads
 from tenants.models import Connection
@@ -171,7 +171,9 @@ def find_source_member(text: str) -> Member:
     if not text:
         raise ValidationError(_t("Enter a member code or member ID."))
     present = Member.objects.filter(gone_at__isnull=True)
-    found = list(present.filter(member_id=text)[:1]) or list(present.filter(code_key=fold(text), member_code=text)[:2])
+    found = list(present.filter(member_id=text)[:1]) or list(
+        present.filter(code_key__in=stored_forms(text), member_code=text)[:2]
+    )
     if not found:
         raise ValidationError(_t("No member has this code or ID."))
     if len(found) > 1:

@@ -7,8 +7,8 @@ from django.db.models import F, Q, QuerySet
 
 from portal.base.ui.url_lookup import RowLookup, get_row_or_404
 from portal.domain.people.models import Guest
-from portal.domain.people.queries import ContainsText
-from portal.domain.people.text_folding import search_terms
+from portal.domain.people.queries import contains_folded
+from portal.domain.people.text_folding import search_words
 from portal.domain.visits.models import DeskSettings, Preset, Stage, Visit
 
 PRESENT = Q(arrived_at__isnull=False, left_at__isnull=True)
@@ -22,9 +22,9 @@ _by_number = RowLookup(lambda: Visit.objects.select_related(*_WITH), pk=0)
 
 def find_by_guest_name(text: str) -> QuerySet[Visit]:
     """Return the visits whose guest's name contains every word of a text, latest first; none without a word."""
-    words, found = search_terms(text), Visit.objects.filter(erased_at__isnull=True).exclude(stage=Stage.NOT_ISSUED)
+    words, found = search_words(text), Visit.objects.filter(erased_at__isnull=True).exclude(stage=Stage.NOT_ISSUED)
     for word in words:
-        found = found.filter(ContainsText("name_key", word))
+        found = found.filter(contains_folded("name_key", word))
     return found.order_by("-use_date_end", "pk") if words else found.none()
 
 
