@@ -8,8 +8,11 @@ from portal.base.ui import nav
 from portal.base.ui.nav import NavEntry
 from portal.domain.events import MirrorKind
 from portal.domain.notifications import outbox
+from portal.domain.people import refolding
+from portal.domain.people.refolding import FoldedTable
 from portal.domain.sync import freshness
 from portal.reviews import review_worker
+from portal.reviews.models import Item
 from tenants.roles import Permission
 from tenants.sentences import register_sentences, register_subject, register_targets
 
@@ -29,6 +32,7 @@ review_worker.STEPS.register()
 review_worker.REMINDERS.register()
 for kind in review_worker.MESSAGES:
     outbox.register(kind)
+refolding.register("review_items", FoldedTable(Item, {"name_key": "name"}).fold_batch)
 marking.register("reminders", review_worker.mark_reminders_restored)
 freshness.register_footer("reviews", MirrorKind.MEMBERS)
 

@@ -1,9 +1,10 @@
-"""Members, their search table, groups, and guests."""
+"""Members, their search table, groups, and guests; and which tables are folded again."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Now
 
 from tenants.models import TenantModel
 from tenants.vault import EncryptedJSON, EncryptedText
@@ -218,3 +219,21 @@ class Guest(TenantModel):
 
     def __str__(self) -> str:
         return self.guest_name
+
+
+class Refolding(TenantModel):
+    """A table of this tenant whose folded columns are written again (`refolding.py`). It is deleted when all are.
+
+    `place`: where the next batch begins, as the table's own code stores it.
+    """
+
+    table = models.CharField(max_length=20)
+    place = models.JSONField(null=True)
+    due_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["tenant", "table"], name="people_refolding_once")]
+        indexes = [models.Index(fields=["due_at"], name="people_refolding_due")]
+
+    def __str__(self) -> str:
+        return self.table

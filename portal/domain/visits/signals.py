@@ -1,8 +1,11 @@
-"""Register the stored sentences about visits."""
+"""Register the stored sentences about visits, and their folded names."""
 
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
+from portal.domain.people import refolding
+from portal.domain.people.refolding import FoldedTable
+from portal.domain.visits.models import Visit
 from tenants.sentences import register_sentences, register_targets
 
 register_sentences(
@@ -18,3 +21,4 @@ register_sentences(
     }
 )
 register_targets({"visit": _("Visit")})
+refolding.register("visits", FoldedTable(Visit, {"name_key": "guest_name", "host_key": "host_name"}).fold_batch)
