@@ -33,7 +33,7 @@ from portal.domain.jobs.models import Job, Row
 from portal.domain.people import queries as mirror
 from portal.domain.people.member_fields import CODE, END, GROUP, MEMBER_ID, NAME
 from portal.domain.people.models import Member
-from portal.domain.people.queries import search_members
+from portal.domain.people.queries import scanner_hint, search_members
 from portal.domain.places.models import Area
 from portal.domain.rights import words
 from portal.domain.sync import freshness
@@ -291,6 +291,10 @@ class AreaMembers(Table):
 
     def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:
         return search_members(queryset, text, may_see_cards=self.may(Permission.SECRETS_REVEAL))
+
+    @property
+    def search_hint(self) -> str:
+        return scanner_hint(self.search_text, may_see_cards=self.may(Permission.SECRETS_REVEAL))
 
     def row_href(self, row: Any) -> str:
         return f"/t/{self.request.tenant.slug}/members/{_ids.to_url(row.member_id)}/"

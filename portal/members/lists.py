@@ -218,11 +218,12 @@ class Members(Table):
     def search_pieces(self) -> SearchPieces | None:
         """Return the search pieces; None for searches without prepared SQL, and for possible card numbers."""
         pieces = queries.search_pieces(self.search_text)
-        text = self.search_text
-        other = queries.has_former_form(text) or (
-            queries.may_be_card_number(text) and self.may(Permission.SECRETS_REVEAL)
-        )
+        other = queries.needs_separate_query(self.search_text, may_see_cards=self.may(Permission.SECRETS_REVEAL))
         return None if other or len(pieces.are_long) > 2 else pieces
+
+    @property
+    def search_hint(self) -> str:
+        return queries.scanner_hint(self.search_text, may_see_cards=self.may(Permission.SECRETS_REVEAL))
 
     @classmethod
     def filter_by_pieces(cls, rows: QuerySet[Any], long: tuple[bool, ...], values: dict[str, str]) -> QuerySet[Any]:

@@ -156,6 +156,11 @@ def find_hits(request: TenantRequest, text: str) -> Iterator[Hit]:
         yield Hit(member.member_name or member.member_id, address, "user", hint)
 
 
+def search_hint(request: TenantRequest, text: str) -> str:
+    """Return a hint for the palette, if the text found nothing."""
+    return mirror.scanner_hint(text, may_see_cards=request.access.can(Permission.SECRETS_REVEAL))
+
+
 @dataclass(frozen=True)
 class Candidates:
     """New members that may be ours: those with the code or card, and those with only the same name and group."""

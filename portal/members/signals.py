@@ -242,7 +242,9 @@ nav.register(
 batching.register_query("groups", group_names, on_every_page=False)
 trail.register_search(queries.trail_condition)
 unread = partial(freshness.describe_unread, kind=MirrorKind.MEMBERS)
-command_palette.register("members", gettext_lazy("Members"), queries.find_hits, Permission.MEMBERS_VIEW, unread)
+command_palette.register(
+    "members", gettext_lazy("Members"), queries.find_hits, Permission.MEMBERS_VIEW, unread, queries.search_hint
+)
 events.subscribe(MirrorKind.MEMBERS, faces.delete_orphan_portraits)
 
 handlers.register("create_member", on_finished=on_created, reconcile=reconcile_created)

@@ -46,15 +46,24 @@ class HitGroup:
 
 Source = Callable[[TenantRequest, str], Iterable[Hit]]
 DescribeUnread = Callable[[TenantRequest], str]
-_sources: dict[str, tuple[Text, Source, Permission, DescribeUnread]] = {}
+Hint = Callable[[TenantRequest, str], str]
+_sources: dict[str, tuple[Text, Source, Permission, DescribeUnread, Hint]] = {}
 
 
-def register(name: str, label: Text, source: Source, permission: Permission, describe_unread: DescribeUnread) -> None:
+def register(
+    name: str,
+    label: Text,
+    source: Source,
+    permission: Permission,
+    describe_unread: DescribeUnread,
+    hint: Hint = lambda _request, _text: "",
+) -> None:
     """Add a source of hits, shown under `label` in the order of registration.
 
-    When nothing is found, `describe_unread` says which of its data is not loaded, to people with `permission`.
+    When nothing is found, `describe_unread` says which of its data is not loaded, to people with `permission`, and
+    `hint` why the text may have found nothing.
     """
-    _sources[name] = (label, source, permission, describe_unread)
+    _sources[name] = (label, source, permission, describe_unread, hint)
 
 
 def find_hits(request: HttpRequest, text: str) -> list[HitGroup]:
@@ -70,12 +79,13 @@ def find_hits(request: HttpRequest, text: str) -> list[HitGroup]:
     return [group for group in groups if group.hits]
 
 
-def describe_unread(request: HttpRequest) -> list[str]:
-    """Return which data of the searched lists is not loaded, as far as this person may see them."""
+def explain_no_hits(request: HttpRequest, text: str) -> list[str]:
+    """Return hints about the text, and which data is not loaded of the searched lists that this person may see."""
     if not in_tenant(request):
         return []
-    sentences = (describe(request) for _label, _source, may, describe in _sources.values() if request.access.can(may))
-    return list(filter(None, sentences))
+    mine = [each for each in _sources.values() if request.access.can(each[2])]
+    hints = [hint(request, text) for *_others, hint in mine]
+    return list(filter(None, [*hints, *(describe(request) for *_others, describe, _hint in mine)]))
 
 
 def _pages(request: HttpRequest, text: str) -> list[Hit]:

@@ -56,8 +56,8 @@ def switcher(request: HttpRequest) -> HttpResponse:
 def _palette_response(request: HttpRequest) -> HttpResponse:
     text = request.GET.get("q", "")
     groups = command_palette.find_hits(request, text)
-    unread = command_palette.describe_unread(request) if text and not groups else []
-    return render(request, "components/palette_hits.html", {"groups": groups, "text": text, "unread": unread})
+    reasons = command_palette.explain_no_hits(request, text) if text and not groups else []
+    return render(request, "components/palette_hits.html", {"groups": groups, "text": text, "reasons": reasons})
 
 
 @require_GET

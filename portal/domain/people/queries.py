@@ -12,9 +12,11 @@ from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import BooleanField, Exists, F, Func, OuterRef, Q, QuerySet, TextChoices, Value
+from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
 from portal.base.ui.url_lookup import RowLookup
+from portal.domain.people.keyboard_layouts import is_from_other_layout, scanned_numbers
 from portal.domain.people.models import NEVER, UNREADABLE, Group, Guest, Member, MemberSearch
 from portal.domain.people.row_building import MemberRowBuilder
 from portal.domain.people.text_folding import (
@@ -225,15 +227,19 @@ def search_members(queryset: QuerySet[Member], text: str, *, may_see_cards: bool
 
     Words of one or two characters are found by the index alone; longer words are also checked in the member's row.
 
-    Width, case, kind of kana and spaces in names do not matter. A word of three or more characters may be anywhere in a
-    code; a shorter one must be at its start. With `may_see_cards` (the person may see card numbers), a text that is a
-    card's whole number finds its holder, too.
+    Width, case, accents, kind of kana and spaces in names do not matter. A word of three or more characters may be
+    anywhere in a code; a shorter one must be at its start. With `may_see_cards` (the person may see card numbers), a
+    text that is a card's whole number finds its holder, too. If nothing is found, so does a number that a scanner typed
+    through another keyboard layout.
     """
     pieces = search_pieces(text)
     if not pieces.are_long:
         return queryset
-    holders = _card_holders(text) if may_see_cards and may_be_card_number(text) else []
-    return filter_members(queryset, pieces, [*holders, *_found_by_former_form(text)])
+    holders = _card_holders([text]) if may_see_cards and may_be_card_number(text) else []
+    found = filter_members(queryset, pieces, [*holders, *_found_by_former_form(text)])
+    if may_see_cards and not holders and (numbers := scanned_numbers(text)) and not found.exists():
+        return queryset.filter(pk__in=_card_holders(numbers))
+    return found
 
 
 def search_for_reader(access: Access, text: str) -> QuerySet[Member]:
@@ -242,17 +248,22 @@ def search_for_reader(access: Access, text: str) -> QuerySet[Member]:
     return rows.order_by("name_key", "pk")
 
 
-def has_former_form(text: str) -> bool:
+def _has_former_form(text: str) -> bool:
     """Return whether rows that were not refolded yet have this text in another form, which needs a separate query."""
     return any(len(stored_forms(word)) > 1 for word in search_words(text))
 
 
 def _found_by_former_form(text: str) -> list[int]:
     """Return members that were not refolded yet (`refolding.py`) and whose former name or code has every word."""
-    if not has_former_form(text):
+    if not _has_former_form(text):
         return []
     pieces = _pieces_of([stored_forms(word)[-1] for word in search_words(text)])
     return list(filter_members(members(), pieces).values_list("pk", flat=True)[:_MAX_FORMER])
+
+
+def needs_separate_query(text: str, *, may_see_cards: bool) -> bool:
+    """Return whether the search for a text needs more than its pieces: for a card, or for a former form."""
+    return _has_former_form(text) or (may_see_cards and (may_be_card_number(text) or bool(scanned_numbers(text))))
 
 
 def may_be_card_number(text: str) -> bool:
@@ -261,7 +272,16 @@ def may_be_card_number(text: str) -> bool:
     return len(folded) >= 6 and folded.isascii()
 
 
-def _card_holders(text: str) -> list[int]:
-    fingerprint = MemberRowBuilder(current_tenant_id()).card_fingerprint(text)
-    holders = Member.objects.filter(has_card=True, card_fingerprint=fingerprint)
+def scanner_hint(text: str, *, may_see_cards: bool) -> str:
+    """Return a hint for a search without results, if a scanner seems to have typed the text; else ""."""
+    if not (may_see_cards and is_from_other_layout(text)):
+        return ""
+    return _t(
+        "This looks like a card read with another keyboard layout. Check the layout of the scanner and Caps Lock."
+    )
+
+
+def _card_holders(numbers: Iterable[str]) -> list[int]:
+    reader = MemberRowBuilder(current_tenant_id())
+    holders = Member.objects.filter(has_card=True, card_fingerprint__in=map(reader.card_fingerprint, numbers))
     return list(holders.values_list("pk", flat=True)[:10])

@@ -87,6 +87,11 @@ class Listing:
         """Return what the list shows while it is empty."""
         return None
 
+    @property
+    def search_hint(self) -> str:
+        """Return a hint for a search without results."""
+        return ""
+
     def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:
         """Narrow to rows that match `search_text`. Required when `search_label` is set."""
         raise NotImplementedError
