@@ -43,7 +43,7 @@ from accessapi.resources.places import (
 from accessapi.resources.received import ReceivedModel, ReceivedPage
 from accessapi.resources.requests import BulkItem, BulkResult, MemberError, RequestRecord
 from accessapi.resources.rights import DevicesPass, KeysPass, Pass
-from accessapi.resources.sent import SentModel, write_moment
+from accessapi.resources.sent import SentModel, compose, write_moment
 from accessapi.resources.tenants import HolidaySettings, Settings, Tenant, WebhookSettings, WebhookUpdate
 
 __all__ = [
@@ -107,5 +107,6 @@ __all__ = [
     "WebhookMessage",
     "WebhookSettings",
     "WebhookUpdate",
+    "compose",
     "write_moment",
 ]

@@ -7,6 +7,7 @@ Error texts name the field, never the value.
 from __future__ import annotations
 
 import re
+import unicodedata
 from datetime import datetime
 from typing import Annotated, Any, ClassVar
 
@@ -93,6 +94,12 @@ def write_moment(value: datetime) -> str:
     return value.astimezone(limits.JST).replace(microsecond=0).isoformat()
 
 
+def compose(value: Any) -> Any:
+    """Return a text with each letter and its accents as one character, as its length is counted (NFC)."""
+    return unicodedata.normalize("NFC", value) if isinstance(value, str) else value
+
+
+_COMPOSED = BeforeValidator(compose)
 _STORABLE = _Storable(pattern=r"^[^\u0000]*$")
 Text = Annotated[str, _STORABLE]
 NonEmptyText = Annotated[str, StringConstraints(min_length=1), _STORABLE]
@@ -104,11 +111,11 @@ Moment = Annotated[
     SchemaKeywords(pattern=MOMENT_PATTERN),
 ]
 
-MemberName = Annotated[str, StringConstraints(min_length=1, max_length=limits.MEMBER_NAME_MAX), _STORABLE]
-MemberCode = Annotated[str, StringConstraints(max_length=limits.MEMBER_CODE_MAX), _STORABLE]
+MemberName = Annotated[str, StringConstraints(min_length=1, max_length=limits.MEMBER_NAME_MAX), _STORABLE, _COMPOSED]
+MemberCode = Annotated[str, StringConstraints(max_length=limits.MEMBER_CODE_MAX), _STORABLE, _COMPOSED]
 CardData = Annotated[str, StringConstraints(max_length=limits.CARD_DATA_MAX), _STORABLE]
-GroupName = Annotated[str, StringConstraints(min_length=1, max_length=limits.GROUP_NAME_MAX), _STORABLE]
-GuestName = Annotated[str, StringConstraints(min_length=1, max_length=limits.GUEST_NAME_MAX), _STORABLE]
+GroupName = Annotated[str, StringConstraints(min_length=1, max_length=limits.GROUP_NAME_MAX), _STORABLE, _COMPOSED]
+GuestName = Annotated[str, StringConstraints(min_length=1, max_length=limits.GUEST_NAME_MAX), _STORABLE, _COMPOSED]
 Email = Annotated[str, StringConstraints(min_length=1, max_length=limits.EMAIL_MAX), _STORABLE]
 GuestQrData = Annotated[str, StringConstraints(max_length=limits.GUEST_QRCODE_MAX), _STORABLE]
 Remarks = Annotated[str, StringConstraints(max_length=limits.REMARKS_MAX), _STORABLE]

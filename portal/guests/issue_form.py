@@ -29,7 +29,7 @@ PRESET_FIELDS = ("until", "area_ids", "keys", "grace_minutes", "remarks")
 MOST_GUESTS = 50
 
 
-class LinesField(forms.CharField):
+class LinesField(inputs.TextField):
     """A field for names, one per line; cleaned to a list without empty lines."""
 
     def __init__(self, **more: Any) -> None:

@@ -134,7 +134,7 @@ class MemberForm(ShownValuesForm, form_of(PLAIN_FIELDS)):  # type: ignore[misc] 
         label=_("E-mail for the QR code"), max_length=limits.EMAIL_MAX, required=False,
         help_text=_("The service creates a QR code and e-mails it at once."),
     )  # fmt: skip
-    qr_data = inputs.line_field(_("Data of the QR code"), QR_CAPACITY, strip=False)
+    qr_data = inputs.line_field(_("Data of the QR code"), QR_CAPACITY, strip=False, field_class=forms.CharField)
     qr_timestep = forms.IntegerField(required=False)  # its limits depend on the environment: see `timestep_field`
     qr_skew = forms.IntegerField(
         label=_("Neighbouring codes accepted"), required=False, initial=0,

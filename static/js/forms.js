@@ -12,7 +12,7 @@ function count(control) {
     place.setAttribute("aria-live", "off");
     help.append(place);
   }
-  const used = [...control.value].length;
+  const used = [...control.value.normalize("NFC")].length;
   const most = Number(control.dataset.count);
   place.textContent = used ? `${used} / ${most}` : "";
   place.classList.toggle("over", used > most);

@@ -1,6 +1,7 @@
 """Every limit at its bound and just past it; all received values are preserved."""
 
 import json
+import unicodedata
 from datetime import UTC, datetime
 
 import pytest
@@ -94,6 +95,25 @@ def test_every_limit_holds_at_its_bound_and_just_past_it(model, base, change, fi
     else:
         with pytest.raises(ValidationError):
             model.model_validate({**base, **change})
+
+
+@pytest.mark.parametrize(("model", "base", "field", "most"), [
+    (MemberCreate, NEW, "member_name", 40), (MemberUpdate, {}, "member_name", 40),
+    (MemberCreate, NEW, "member_code", 20),
+    (GroupCreate, {}, "membergroup_name", 40), (GuestCreate, GUEST, "guest_name", 40),
+    (GuestUpdate, {}, "guest_name", 40),
+])  # fmt: skip
+@pytest.mark.parametrize("letter", ["é", "ü", "ệ", "が", "한"])
+def test_letters_with_accents_of_their_own_count_once_and_are_sent_as_one(model, base, field, most, letter):
+    typed = unicodedata.normalize("NFD", letter)
+    assert model.model_validate({**base, field: typed * most}).to_body()[field] == letter * most
+    with pytest.raises(ValidationError):
+        model.model_validate({**base, field: typed * (most + 1)})
+
+
+def test_a_code_for_a_reader_is_sent_as_it_is():
+    data = unicodedata.normalize("NFD", "é")
+    assert GuestUpdate.model_validate({"qrcode_data": data}).to_body() == {"qrcode_data": data}
 
 
 @pytest.mark.parametrize("qrcode", [

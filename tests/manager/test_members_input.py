@@ -1,5 +1,7 @@
 """Any typed, pasted or made-up input: a clear message, never a server error, and no invalid call."""
 
+import unicodedata
+
 import pytest
 
 from tests.support.members import MembersDesk, said
@@ -76,6 +78,25 @@ def test_every_limit_is_allowed_at_its_bound(desk):
     stored = desk.at_service(desk.intent().result["member_id"])
     assert (stored["member_name"], stored["member_code"], stored["card_data"]) == ("名" * 40, "0" * 20, "F" * 16)
     assert stored["use_date_end"] == "9998-12-31T23:59:59+09:00"
+
+
+def test_a_name_written_with_combining_accents_fits_and_is_stored_composed(desk):
+    name = "Nguyễn Thị Hồng Ánh-José Müller-Łukasz Ž"
+    typed = unicodedata.normalize("NFD", name)
+    assert len(name) == 40 < len(typed)
+    answer = desk.send("new/", member_name=typed, membergroup_id=desk.group.membergroup_id)
+    assert 'data-state="done"' in answer.content.decode()
+    member_id = desk.intent().result["member_id"]
+    assert desk.at_service(member_id)["member_name"] == name
+    form = desk.fields(f"{member_id}/edit/")
+    too_long = desk.client.post(f"{desk.url}{member_id}/edit/", form | {"member_name": typed + "é"})
+    assert "At most 40 characters (currently 41)." in said(too_long)
+
+
+def test_the_code_of_a_qr_code_is_sent_as_typed(desk):
+    data = unicodedata.normalize("NFD", "Zoé-17")
+    desk.send("new/", member_name="Zoé", membergroup_id=desk.group.membergroup_id, qr="data", qr_data=data)
+    assert desk.at_service(desk.intent().result["member_id"])["qrcode"]["data"] == data
 
 
 @pytest.mark.parametrize(

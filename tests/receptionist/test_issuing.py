@@ -1,6 +1,7 @@
 """A receptionist issues codes: three fields and Enter, one call, and never two valid codes by accident."""
 
 import threading
+import unicodedata
 from datetime import timedelta
 
 import pytest
@@ -285,6 +286,14 @@ def test_bad_input_is_told_beside_its_field_and_nothing_is_sent(desk):
         assert answer.status_code == 422
         assert words in said(answer), values
     assert CREATE not in desk.calls()
+
+
+def test_guests_whose_names_are_written_with_combining_accents_get_their_codes(desk):
+    names = ["é" * 40, "Nguyễn Thị Hồng Ánh-Čapek Jürgen Müllero"]
+    typed = [unicodedata.normalize("NFD", name) for name in names]
+    desk.issue(name=typed[0], others=typed[1])
+    assert {visit.guest_name for visit in desk.visits()} == set(names)
+    assert {guest["guest_name"] for guest in desk.all_at_service()} >= {names[0]}
 
 
 def test_whoever_was_refused_a_code_is_received_with_the_same_form(desk):

@@ -20,6 +20,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from accessapi.moments import is_in_range
+from accessapi.resources import compose
 
 TOO_LONG = _("At most %(limit_value)d characters (currently %(show_value)d).")
 # How every form that takes a start and an end of day reads them.
@@ -87,16 +88,25 @@ def validate_year(at: datetime | None) -> None:
         raise ValidationError(_("Enter a year from 1900 to 9998."))
 
 
+class TextField(forms.CharField):
+    """A field for text. Letters with accents count as one character each, however they were typed."""
+
+    def to_python(self, value: Any) -> str:
+        text: str = compose(super().to_python(value))
+        return text
+
+
 def line_field(
     label: Any,
     max_length: int,
     required_message: Any = "",
     *,
     validators: Sequence[Callable[[str], None]] = (),
+    field_class: type[forms.CharField] = TextField,
     **more: Any,
 ) -> forms.CharField:
     """Return a field for one line of text. With `required_message`, the field is required and this is its error."""
-    return forms.CharField(
+    return field_class(
         label=label,
         max_length=max_length,
         validators=[validate_one_line, *validators],
@@ -108,7 +118,7 @@ def line_field(
 
 def multiline_field(label: Any, max_length: int, **more: Any) -> forms.CharField:
     """Return an optional field for a text of several lines."""
-    return forms.CharField(
+    return TextField(
         label=label,
         max_length=max_length,
         required=False,

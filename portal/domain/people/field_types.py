@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accessapi.limits import IDENTIFIER_BYTES_MAX, JST
-from accessapi.resources import write_moment
+from accessapi.resources import compose, write_moment
 from portal.base.files.date_parsing import Order
 from portal.base.ui import inputs
 from portal.domain.people.fields import (
@@ -47,6 +47,9 @@ class Text(Field):
 
     def written_value(self, row: Any) -> Any:
         return super().written_value(row) or ""
+
+    def is_same(self, new: Any, current: Any) -> bool:
+        return super().is_same(compose(new), compose(current))
 
     def form_field(self, **more: Any) -> forms.Field:
         most = self.limits["maxLength"]
