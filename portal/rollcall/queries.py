@@ -59,6 +59,11 @@ class PersonRow:
         )
 
     @property
+    def search_key(self) -> str:
+        """Return the folded text by which the person is found."""
+        return fold(f"{self.listed.name} {self.last_seen_text}")
+
+    @property
     def last_seen_text(self) -> str:
         """Return where and when they were last seen, at the time of listing."""
         found = self.listed

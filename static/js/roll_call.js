@@ -79,11 +79,13 @@ function follow() {
     send();
   });
   find.addEventListener("input", narrow);
+  // What can be typed, folded as the keys of the rows are (text_folding.py); other letters are looked for as shown.
+  const fold = (text) => text.normalize("NFKD").replace(/[\u0300-\u036f]/g, "").normalize("NFC").toLowerCase().replace(/[ァ-ヶ]/g, (kana) => String.fromCharCode(kana.charCodeAt(0) - 0x60));
   function narrow() {
     const words = find.value.toLowerCase().split(/\s+/).filter(Boolean);
     for (const row of list().children) {
       const text = row.querySelector(".roll-who").textContent.toLowerCase();
-      row.hidden = !words.every((word) => text.includes(word));
+      row.hidden = !words.every((word) => text.includes(word) || row.dataset.key.includes(fold(word)));
     }
   }
 

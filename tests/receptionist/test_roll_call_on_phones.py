@@ -1,9 +1,11 @@
 """Two wardens with phones: they see each other's ticks, and a phone without a network loses none."""
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.conf import settings
+from django.utils import timezone
 from playwright.sync_api import expect
 
 from portal.rollcall.models import Tick
@@ -11,6 +13,7 @@ from tenants.models import Staff
 from tenants.scope import tenant_scope
 from tests.receptionist.test_roll_call import early, furnish, start  # noqa: F401 - a fixture
 from tests.support.accessibility import barriers
+from tests.support.codes import visit
 from tests.support.waiting import until
 
 WITHOUT_NETWORK = """
@@ -62,6 +65,22 @@ def test_two_wardens_see_each_others_ticks_within_seconds(place, phones):
     assert box["height"] >= 44
     assert box["width"] >= 44
     assert one.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_warden_finds_people_without_accents_and_in_any_kana(place, open_page):
+    for name in ("José Ñuñez", "Łukasz Żak", "ヤマダ ハナコ"):
+        visit(place, name, arrived_at=timezone.now() - timedelta(minutes=5), arrived_by="desk")
+    client = place.client(place.staff("receptionist"))
+    page = open_page(client, start(place, client), width=390)
+    for typed, found in (
+        ("jose n", "José Ñuñez"), ("JOSÉ", "José Ñuñez"), ("lukasz", "Łukasz Żak"), ("Łuk", "Łukasz Żak"),
+        ("やまだ", "ヤマダ ハナコ"), ("ﾊﾅｺ", "ヤマダ ハナコ"),
+    ):  # fmt: skip
+        page.locator("#roll-q").fill(typed)
+        expect(page.locator("#roll-list > li:visible")).to_have_count(1)
+        expect(row(page, found)).to_be_visible()
+    page.locator("#roll-q").fill("はなご")
+    expect(page.locator("#roll-list > li:visible")).to_have_count(0)
 
 
 def test_a_phone_without_a_network_keeps_its_ticks_over_a_reload_and_sends_each_once(place, phones, open_tab):
