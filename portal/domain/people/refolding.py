@@ -22,7 +22,7 @@ from portal.domain.people.row_building import MemberRowBuilder
 from portal.domain.people.text_folding import sort_key
 from tenants.models import TenantModel
 
-BATCH_SIZE = 1000
+BATCH_SIZE = 500
 _STEP_SECONDS = 10.0
 
 # Folds the rows after a place (None at first) and returns the place after them; None if there were none.
