@@ -17,7 +17,7 @@ from portal.domain.people.models import Member
 from portal.members import signals
 from portal.members.models import Portrait
 from tests.support.images import huge_jpeg, huge_png, jpeg, png
-from tests.support.members import MembersDesk, said
+from tests.support.members import MembersDesk, later, said
 
 FACE = "image/jpeg"
 
@@ -35,15 +35,6 @@ def upload(desk, rest, content, name="face.jpg", field="image", **more):
 def face_of(desk, number=0):
     member = desk.members()[number]
     return member, f"{member.member_id}/face/"
-
-
-def later(desk, seconds=5):
-    """Let time pass at the service, and let the portal follow its requests."""
-    desk.place.sandbox.move_clock(desk.place.service.tenant_id, seconds=seconds)
-    with desk.scope():
-        for intent in Intent.objects.filter(state=State.ACCEPTED):
-            Intent.objects.filter(pk=intent.pk).update(due_at=database_now())
-            tracking.poll(intent)
 
 
 def registered(desk, number=0, **picture):

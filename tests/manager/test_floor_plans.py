@@ -16,6 +16,7 @@ from portal.plans.models import FloorPlan, Placement
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
 from tests.support.browser import Forms
+from tests.support.images import huge_png
 from tests.support.members import said
 
 LONG = "東京本社ビル 北館 三階 会議室エリア 西側通用口"
@@ -111,7 +112,7 @@ class TestUploading:
             (b"GIF89a" + bytes(50), "This is a GIF file."),
             (b"<svg onload='alert(1)'/>", "This is a SVG file."),
             (drawn("PNG")[:200], "damaged or incomplete"),
-            (b"\x89PNG\r\n\x1a\n" + bytes(8) + (60_000).to_bytes(4, "big") * 2, "megapixels"),
+            (huge_png(), "megapixels"),
         ],
     )
     def test_what_is_no_drawing_is_refused_with_the_reason(self, house, manager, content, why):

@@ -4,8 +4,10 @@ import html
 import re
 from typing import Any
 
+from portal.base.timers.clock import database_now
 from portal.domain.events import MirrorKind
-from portal.domain.intents.models import Intent
+from portal.domain.intents import tracking
+from portal.domain.intents.models import Intent, State
 from portal.domain.people.models import Group, Member
 from tenants.scope import tenant_scope
 from tests.support import cached_places
@@ -72,6 +74,15 @@ class MembersDesk:
     def intent(self) -> Intent:
         with self.scope():
             return Intent.objects.order_by("-pk")[0]
+
+
+def later(desk: MembersDesk, seconds: int = 5) -> None:
+    """Let time pass at the service, and let the portal follow its requests."""
+    desk.place.sandbox.move_clock(desk.place.service.tenant_id, seconds=seconds)
+    with desk.scope():
+        for intent in Intent.objects.filter(state=State.ACCEPTED):
+            Intent.objects.filter(pk=intent.pk).update(due_at=database_now())
+            tracking.poll(intent)
 
 
 def tight(page: str) -> str:

@@ -1,7 +1,8 @@
-"""Check uploaded pictures before they are decoded, and remove their metadata.
+"""Check uploaded pictures before they are decoded, and write them again as clean JPEG files.
 
-A JPEG file is parsed by its markers first: a file of 1.7 MB can contain 144 megapixels, and decoding it would use up
-the memory. The result is the same picture without metadata (place and time, thumbnails, data after its end).
+The size in the header is checked first: a file of 1.7 MB can contain 144 megapixels, and decoding it would use up the
+memory. The result has no metadata (place and time, thumbnails, data after its end), is upright and in the colours of a
+screen. Pillow reads what browsers and phones read.
 
 Faces are sent as JPEG of at most 2 MB (specification: operation 8, Limits). Profile pictures have no limit in the
 specification and are scaled down here.
@@ -13,134 +14,24 @@ from dataclasses import dataclass
 from hashlib import sha256
 from io import BytesIO
 from math import ceil
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
-from PIL import Image, ImageOps
+from PIL import Image, ImageCms
+from PIL.ExifTags import Base
+from PIL.Image import Transpose
+from PIL.JpegImagePlugin import JpegImageFile
+from PIL.PngImagePlugin import PngImageFile
 
 from accessapi import limits
-
-_SOI, _EOI, _SOS, _COM, _DNL = 0xD8, 0xD9, 0xDA, 0xFE, 0xDC
-_FRAMES = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}
-_RESTARTS = range(0xD0, 0xD8)
-_ORIENTATION = 0x0112
-_MARKER = re.compile(rb"\xff([^\x00\xff])", re.DOTALL)
-
-
-class BrokenJpeg(ValueError):
-    """The data is not a complete JPEG file."""
-
-
-@dataclass(frozen=True)
-class Jpeg:
-    """A complete JPEG. `content` has no metadata; `orientation` is from its EXIF (1: unchanged, up to 8)."""
-
-    content: bytes
-    width: int
-    height: int
-    orientation: int
-
-
-def parse_jpeg(data: bytes) -> Jpeg:
-    """Parse a file. Raises BrokenJpeg."""
-    if data[:2] != b"\xff\xd8":
-        raise BrokenJpeg("no beginning")
-    parts, size, orientation, at = [data[:2]], (0, 0), 1, 2
-    while True:
-        marker, at = _next_marker(data, at)
-        if marker == _EOI:
-            break
-        start, at = at - 2, _segment_end(data, at)
-        segment = data[start + 4 : at]
-        if marker in _FRAMES:
-            size = _frame_size(segment, size)
-        elif marker == 0xE1 and segment.startswith(b"Exif\0\0"):
-            orientation = _orientation(segment)
-        if marker == _SOS:
-            at = _scan_end(data, at)
-        if _is_needed(marker, segment):
-            # Pixel data does not end in 0xFF: such bytes only fill up to the next marker.
-            parts.append(data[start:at].rstrip(b"\xff") if marker == _SOS else data[start:at])
-    if not all(size) or not any(part[1] == _SOS for part in parts):
-        raise BrokenJpeg("no picture")
-    return Jpeg(b"".join([*parts, b"\xff\xd9"]), *size, orientation)
-
-
-def _next_marker(data: bytes, at: int) -> tuple[int, int]:
-    """Return the next marker and where it ends.
-
-    Bytes before it are skipped, as browsers do, because some phones and editors write them.
-    """
-    found = _MARKER.search(data, at)
-    if found is None:
-        raise BrokenJpeg("no marker")
-    marker = found[1][0]
-    if marker in (_SOI, _DNL) or marker in _RESTARTS:
-        raise BrokenJpeg("no end")
-    return marker, found.end()
-
-
-def _segment_end(data: bytes, at: int) -> int:
-    length = int.from_bytes(data[at : at + 2], "big")
-    if length < 2 or at + length > len(data):
-        raise BrokenJpeg("a broken segment")
-    return at + length
-
-
-def _scan_end(data: bytes, at: int) -> int:
-    """Return where the pixel data ends: at the next marker that is neither an escaped byte nor a restart."""
-    while True:
-        at = data.find(b"\xff", at)
-        if at < 0 or at + 1 >= len(data):
-            raise BrokenJpeg("cut off")
-        if data[at + 1] != 0xFF and data[at + 1] != 0 and data[at + 1] not in _RESTARTS:
-            return at
-        at += 1 if data[at + 1] == 0xFF else 2
-
-
-def _frame_size(segment: bytes, before: tuple[int, int]) -> tuple[int, int]:
-    """Return width and height of a frame. A second frame must have the same size."""
-    if len(segment) < 6:
-        raise BrokenJpeg("a broken frame")
-    found = int.from_bytes(segment[3:5], "big"), int.from_bytes(segment[1:3], "big")
-    if before not in ((0, 0), found):
-        raise BrokenJpeg("two sizes")
-    return found
-
-
-def _is_needed(marker: int, segment: bytes) -> bool:
-    """Return True if the picture needs this segment. Of the application segments, only those for colours are needed."""
-    if marker == _COM or 0xE0 <= marker <= 0xEF:
-        return marker in (0xE0, 0xEE) or (marker == 0xE2 and segment.startswith(b"ICC_PROFILE\0"))
-    return True
-
-
-def _orientation(segment: bytes) -> int:
-    exif = Image.Exif()
-    try:
-        exif.load(segment)
-        found = exif.get(_ORIENTATION, 1)
-    except Exception:  # ignore all errors of broken metadata: the picture is still usable
-        return 1
-    return found if isinstance(found, int) and 1 <= found <= 8 else 1
-
-
-def decode_jpeg(jpeg: Jpeg, least: tuple[int, int]) -> Image.Image:
-    """Return the pixels, scaled down while decoding to no less than `least`. Raises BrokenJpeg."""
-    try:
-        picture = Image.open(BytesIO(jpeg.content), formats=("JPEG",))
-        picture.draft(picture.mode, least)
-        picture.load()
-    except Exception as error:  # Pillow's readers raise many kinds
-        raise BrokenJpeg("cannot be decoded") from error
-    return picture
-
 
 # Decoding larger pictures would use up the server's memory. 16 megapixels are four times what a face needs.
 MAX_PIXELS = 16_000_000
 MAX_PIXELS_PNG = 8_000_000
+# Decoding takes time for each scan of the whole picture. Programs write up to about ten.
+_MAX_SCANS = 500
 PROFILE_MAX = 8 * 1024 * 1024
 PROFILE_SIDE = 800
 DRAWING_MAX = 8 * 1024 * 1024
@@ -153,6 +44,13 @@ _KINDS = (
 )  # fmt: skip
 
 _SHOWN_TYPES = {b"\xff\xd8\xff": "image/jpeg", _KINDS[0][0]: "image/png"}
+# PDF readers search this many bytes for the beginning of the file, because mail and web programs put bytes before it.
+_SEARCHED = 1024
+_BEGINNING = re.compile(rb"\A\xff\xd8|\xff\xd8\xff|\x89PNG\r\n\x1a\n|%PDF")
+_TURNS: Final = {
+    2: Transpose.FLIP_LEFT_RIGHT, 3: Transpose.ROTATE_180, 4: Transpose.FLIP_TOP_BOTTOM, 5: Transpose.TRANSPOSE,
+    6: Transpose.ROTATE_270, 7: Transpose.TRANSVERSE, 8: Transpose.ROTATE_90,
+}  # fmt: skip
 
 Upload: TypeAlias = "UploadedFile[bytes]"
 
@@ -177,6 +75,13 @@ class CheckedPicture:
                 "sha256": digest}  # fmt: skip
 
 
+class _Jpeg(JpegImageFile):
+    """A JPEG whose resolution is not looked for in its metadata: an error there would end the reading."""
+
+    def _read_dpi_from_exif(self) -> None:
+        return
+
+
 def content_type_of(content: bytes) -> str:
     """Return the content type of a picture from its first bytes; "" for types that pages do not show."""
     return next((kind for head, kind in _SHOWN_TYPES.items() if content.startswith(head)), "")
@@ -193,19 +98,13 @@ def send_picture(content: bytes) -> HttpResponse:
 
 
 def prepare_face(upload: Upload) -> CheckedPicture:
-    """Return a face image for operation 8. Raises PictureFault."""
-    data = _read(upload, limits.FACE_IMAGE_MAX)
-    found = _jpeg(data, only=True)
-    _check_size(found.width, found.height, MAX_PIXELS)
-    if min(found.width, found.height) < MIN_SHORT_SIDE or max(found.width, found.height) < MIN_LONG_SIDE:
+    """Return a face image for operation 8, at most 1600 pixels a side. Raises PictureFault."""
+    picture = _open(_read(upload, limits.FACE_IMAGE_MAX), only_jpeg=True)
+    width, height = picture.size
+    if min(width, height) < MIN_SHORT_SIDE or max(width, height) < MIN_LONG_SIDE:
         text = _("The picture has only %(width)d × %(height)d pixels. Take one of about 1200 × 1600, closer up.")
-        raise PictureFault(text % {"width": found.width, "height": found.height})
-    pixels = _decoded(found, (found.width // 8, found.height // 8))
-    if found.orientation == 1 and pixels.mode in ("RGB", "L"):
-        return CheckedPicture(found.content, found.width, found.height)
-    return _normalize(
-        _decoded(found, limits.FACE_IMAGE_RECOMMENDED), found.orientation, limits.FACE_IMAGE_RECOMMENDED[1]
-    )
+        raise PictureFault(text % {"width": width, "height": height})
+    return _rewrite(picture, max(limits.FACE_IMAGE_RECOMMENDED))
 
 
 def prepare_profile_picture(upload: Upload) -> CheckedPicture:
@@ -224,14 +123,11 @@ def prepare_drawing(upload: Upload, page: Callable[[bytes], bytes]) -> CheckedPi
 
 def prepare_picture(data: bytes, side: int = PROFILE_SIDE) -> CheckedPicture:
     """Return a picture from the bytes of a JPEG or PNG file, at most `side` pixels a side. Raises PictureFault."""
-    if data.startswith(_KINDS[0][0]):
-        return _normalize(_png(data), 1, side)
-    found = _jpeg(data, only=False)
-    _check_size(found.width, found.height, MAX_PIXELS)
-    return _normalize(_decoded(found, (side, side)), found.orientation, side)
+    return _rewrite(_open(data), side)
 
 
 def _read(upload: Upload, most: int) -> bytes:
+    """Return the file from its beginning on."""
     if (upload.size or 0) > most:
         text = _("The file is %(size)s MB; the limit is %(most)d MB. Save it smaller, or take a new picture here.")
         size = ceil((upload.size or 0) * 100 / 1024**2) / 100
@@ -239,21 +135,9 @@ def _read(upload: Upload, most: int) -> bytes:
     data = bytes(upload.read())
     if not data:
         raise PictureFault(_("The file is empty. Choose another one."))
-    return data
-
-
-def _jpeg(data: bytes, *, only: bool) -> Jpeg:
-    if not data.startswith(b"\xff\xd8"):
-        kind = _kind(data)
-        formats = "JPEG" if only else _("JPEG or PNG")
-        if kind:
-            text = _("This is a %(kind)s file. Use %(wanted)s: save it as JPEG first.")
-            raise PictureFault(text % {"kind": kind, "wanted": formats})
-        raise PictureFault(_("This picture cannot be read. Use %(wanted)s.") % {"wanted": formats})
-    try:
-        return parse_jpeg(data)
-    except BrokenJpeg:
-        raise PictureFault(_damaged_text()) from None
+    begins = _BEGINNING.search(data, 0, _SEARCHED)
+    # Other kinds have pictures inside, for example the thumbnail of a HEIC file.
+    return data[begins.start() :] if begins and _kind(data) in ("", "PNG", "PDF") else data
 
 
 def _kind(data: bytes) -> str:
@@ -262,6 +146,28 @@ def _kind(data: bytes) -> str:
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return "WebP"
     return next((name for start, name in _KINDS if data.lstrip()[:8].startswith(start)), "")
+
+
+def _open(data: bytes, *, only_jpeg: bool = False) -> JpegImageFile | PngImageFile:
+    """Return the picture. Its size is checked, its pixels are not decoded yet."""
+    kind = "JPEG" if data.startswith(b"\xff\xd8") else _kind(data)
+    if kind != "JPEG" and (only_jpeg or kind != "PNG"):
+        formats = "JPEG" if only_jpeg else _("JPEG or PNG")
+        if kind:
+            text = _("This is a %(kind)s file. Use %(wanted)s: save it as JPEG first.")
+            raise PictureFault(text % {"kind": kind, "wanted": formats})
+        raise PictureFault(_("This picture cannot be read. Use %(wanted)s.") % {"wanted": formats})
+    try:  # not Image.open, which refuses large pictures before their size can be read
+        if kind == "PNG":
+            picture: JpegImageFile | PngImageFile = PngImageFile(BytesIO(data))
+        elif data.count(b"\xff\xda") > _MAX_SCANS or b"\xff\xd9" not in data:
+            raise ValueError("too many scans, or no end")
+        else:
+            picture = _Jpeg(BytesIO(b"\xff\xd8" + data[data.index(b"\xff", 2) :]))
+    except Exception:  # Pillow's readers raise many kinds
+        raise PictureFault(_damaged_text()) from None
+    _check_size(*picture.size, MAX_PIXELS_PNG if kind == "PNG" else MAX_PIXELS)
+    return picture
 
 
 def _check_size(width: int, height: int, most: int) -> None:
@@ -274,51 +180,52 @@ def _check_size(width: int, height: int, most: int) -> None:
         raise PictureFault(text % {"width": width, "height": height, "mega": mega, "most": most // 10**6})
 
 
-def _decoded(found: Jpeg, least: tuple[int, int]) -> Image.Image:
-    try:
-        return decode_jpeg(found, least)
-    except BrokenJpeg:
-        raise PictureFault(_damaged_text()) from None
-
-
-def _png(data: bytes) -> Image.Image:
-    # The first block contains the size: check it before Pillow opens the file.
-    _check_size(int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big"), MAX_PIXELS_PNG)
-    try:
-        picture = Image.open(BytesIO(data), formats=("PNG",))
-        picture.load()
-    except Exception:  # Pillow's readers raise many kinds
-        raise PictureFault(_damaged_text()) from None
-    if picture.mode in ("RGB", "L"):
-        return picture
-    if picture.mode.startswith("I"):
-        return _to_eight_bits(picture)
-    background = Image.new("RGB", picture.size, "white")
-    image = picture.convert("RGBA")
-    background.paste(image, mask=image)
-    return background
-
-
-def _to_eight_bits(picture: Image.Image) -> Image.Image:
-    """Return a grey picture of 16 bits in 8 bits. Pillow's own conversion clips, so that nearly all would be white."""
-    return picture.convert("I").point(lambda value: value * (1 / 257) + 0.5).convert("L")
-
-
 def _damaged_text() -> str:
     return _("The file is damaged or incomplete. Copy it again, or take a new picture.")
 
 
-def _normalize(picture: Image.Image, orientation: int, longest: int) -> CheckedPicture:
-    """Return a new JPEG: rotated upright, no side longer than `longest`, in RGB or grey."""
-    if picture.mode not in ("RGB", "L"):
-        picture = picture.convert("RGB")
+def _rewrite(opened: JpegImageFile | PngImageFile, longest: int) -> CheckedPicture:
+    """Return a new JPEG of the pixels: upright, no side longer than `longest`, in RGB or grey."""
+    try:
+        opened.draft(opened.mode, (longest, longest))  # a JPEG is scaled down while it is decoded
+        opened.load()
+        picture = _flat(opened)
+    except Exception:  # Pillow's readers raise many kinds
+        raise PictureFault(_damaged_text()) from None
     picture.thumbnail((longest, longest))
-    if orientation != 1:
-        picture.getexif()[0x0112] = orientation
-        picture = ImageOps.exif_transpose(picture)
+    turn = _TURNS.get(_orientation(opened))
+    picture = _in_screen_colours(picture.transpose(turn) if turn is not None else picture)
     for quality in (90, 75):
         made = BytesIO()
         picture.save(made, "JPEG", quality=quality, exif=b"")
         if made.tell() <= limits.FACE_IMAGE_MAX:
             break
     return CheckedPicture(made.getvalue(), *picture.size)
+
+
+def _flat(picture: Image.Image) -> Image.Image:
+    """Return the picture in 8 bits a colour, on white where it is transparent."""
+    if picture.mode.startswith("I"):  # 16 bits of grey. Pillow's own conversion clips: nearly all would be white
+        return picture.convert("I").point(lambda value: value * (1 / 257) + 0.5).convert("L")
+    if picture.has_transparency_data:
+        background, image = Image.new("RGB", picture.size, "white"), picture.convert("RGBA")
+        background.paste(image, mask=image)
+        return background
+    return picture if picture.mode in ("RGB", "L", "CMYK") else picture.convert("RGB")
+
+
+def _orientation(picture: Image.Image) -> object:
+    try:
+        return picture.getexif().get(Base.Orientation)
+    except Exception:  # ignore all errors of broken metadata: the picture is still usable
+        return None
+
+
+def _in_screen_colours(picture: Image.Image) -> Image.Image:
+    """Return the picture in RGB or grey. Phones and printers have other colours, and store how to convert them."""
+    try:
+        profile = ImageCms.ImageCmsProfile(BytesIO(picture.info["icc_profile"]))
+        screen = ImageCms.createProfile("sRGB")
+        return ImageCms.profileToProfile(picture, profile, screen, outputMode="RGB") or picture
+    except Exception:  # no profile, or one that does not fit the picture
+        return picture if picture.mode in ("RGB", "L") else picture.convert("RGB")
