@@ -5,9 +5,9 @@ are fresh for FRESH_SECONDS. After that, one thread reloads all addresses at onc
 for it. If the database is slow or down, old entries are used for a limited time.
 
 A signature is the HMAC-SHA256 of the raw body. The format of signatures is not published. Hexadecimal and base64 (both
-alphabets) are accepted, with or without a name like `sha256=` or `v1=`, single or in a list (`t=1700000000,v1=…`,
-`v1,…`). One valid signature of a list is enough: a service with two valid secrets signs with both. A repeated header
-counts as such a list.
+alphabets) are accepted, with or without a name like `sha256=` or `v1:`, also in quotes, single or in a list
+(`t=1700000000,v1=…`, `v1,…`). One valid signature of a list is enough: a service with two valid secrets signs with
+both. A repeated header counts as such a list.
 """
 
 import base64
@@ -177,8 +177,8 @@ addresses = AddressCache()
 
 _HEX_DIGEST = re.compile(r"[0-9a-fA-F]{64}")
 _BASE64_DIGEST = re.compile(r"[A-Za-z0-9+/_-]{43}=?")
-_SIGNATURE_NAME = re.compile(r"(?:sha256|hmac-sha256|v[0-9]{1,2}|s|sig|signature)=", re.IGNORECASE)
-_SIGNATURE_SEPARATOR = re.compile(r"[,;\s]+")
+_SIGNATURE_NAME = re.compile(r"(?:(?:hmac-?)?sha-?256|v[0-9]{1,2}|s|sig|signature|h?mac)[=:]", re.IGNORECASE)
+_SIGNATURE_SEPARATOR = re.compile(r"""[,;\s"']+""")
 _URL_SAFE_TO_USUAL = str.maketrans("-_", "+/")
 # The most entries of a list that are checked: each needs a comparison.
 MAX_SIGNATURES = 10

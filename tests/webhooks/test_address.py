@@ -27,7 +27,7 @@ def stored(hook: Hook) -> list[Notification]:
 
 
 class TestTheService:
-    @pytest.mark.parametrize("prefix", ["", "sha256=", "SHA256="])
+    @pytest.mark.parametrize("prefix", ["", "sha256=", "SHA256=", "sha-256=", "sha256:", "HMAC-SHA256 ", " mac="])
     @pytest.mark.parametrize("encoding", ["hex", "HEX", "base64", "urlsafe", "unpadded"])
     def test_is_heard_however_it_writes_its_signature(self, hook, post: Post, process, prefix, encoding):
         for number in range(8):  # so many digests contain every character of their alphabet
@@ -47,13 +47,14 @@ class TestTheService:
     @pytest.mark.parametrize("written", [
         "v1={hex}", "t=1700000000,v1={hex}", "t=1700000000, v1={base64}", "v1,{base64}", "v1={hex};t=1700000000",
         "{wrong},{hex}", "{hex} {wrong}", "v1={wrong},v1={hex}", "v1,{other} v1,{base64}", "sha256={hex},sha256={hex}",
-        "v0={wrong},v1={base64}",
+        "v0={wrong},v1={base64}", 'signature="{base64}"', 'keyId="a",algorithm="hmac-sha256",signature="{base64}"',
+        "sha1={short}, sha256={hex} ", "{hex}, {hex}", "{wrong}\t{hex}",
     ])  # fmt: skip
     def test_is_heard_where_its_signature_is_a_list_with_a_right_one(self, hook, post: Post, written):
         raw = as_bytes(notification())
         digest = bytes.fromhex(sign(raw, hook.secret))
         both = {"hex": digest.hex(), "base64": base64.b64encode(digest).decode()}
-        told = written.format(**both, wrong="0" * 64, other="A" * 43 + "=")
+        told = written.format(**both, wrong="0" * 64, other="A" * 43 + "=", short="0" * 40)
         assert post(raw, headers=hook.headers(raw, **{hook.signature_header: told})) == 204
         wrong = told.replace(both["hex"], "1" * 64).replace(both["base64"], "B" * 43 + "=")
         assert post(raw, headers=hook.headers(raw, **{hook.signature_header: wrong})) == 401
