@@ -42,6 +42,8 @@ ALARM_PAUSE, MAX_OWED_FOR_ALARM = timedelta(seconds=1), 30 * SECONDS_PER_READING
 # When to stop reading for a record that the log does not have: after the first time if the log cannot be read, else
 # after the second. The record then stays as notified.
 GIVE_UP_UNREADABLE, GIVE_UP_AFTER = timedelta(seconds=10), timedelta(seconds=60)
+# Only records of these times are shown before the log has them. Nothing but the log proves an older or a future one.
+_OLDEST, _NEWEST = timedelta(days=30), timedelta(hours=1)
 BATCH_SIZE = 500
 # A run without a result is started again after this time.
 RETRY_AFTER = timedelta(seconds=20)
@@ -153,14 +155,15 @@ def _insert_records(connection: Connection, notifications: QuerySet[Notification
 
 
 def _to_log_record(notification: Notification) -> HistoryColumns | None:
-    """Return a notification as a log record marked `notified`; None if it names no record."""
+    """Return a notification as a log record marked `notified`; None if it names no record of this time."""
     item = _to_history(notification.body)
     try:
         read = ServiceHistory.model_validate(item)
     except ValidationError:
         return None
-    found = build_records([read], [item], notification.received_at)
-    return found[0]._replace(notified=True) if found else None
+    (found,) = build_records([read], [item], notification.received_at)
+    is_of_this_time = notification.received_at - _OLDEST <= found.at <= notification.received_at + _NEWEST
+    return found._replace(notified=True) if is_of_this_time else None
 
 
 def _to_history(body: Mapping[str, Any]) -> dict[str, Any]:

@@ -60,6 +60,30 @@ def test_a_signed_record_is_shown_on_pages_whatever_its_moment(place, hook, post
         assert client.get(f"/t/{place.tenant.slug}/{page}").status_code == 200, page
 
 
+OTHER_TIMES = [timedelta(days=1), timedelta(hours=2), timedelta(days=27_000), timedelta(days=-366), timedelta(days=-40)]
+
+
+@pytest.mark.parametrize("ahead", OTHER_TIMES, ids=str)
+def test_a_record_of_another_time_is_shown_on_no_page_until_the_log_has_it(place, hook, post, process, ahead):
+    for _ in range(5):  # sent again and again
+        assert post(notification("odd", at=database_now() + ahead, device_name="Odd door")) == 204
+    assert post(notification("now", device_name="Other door")) == 204
+    process.flush()
+    assert shown(hook) == {"now"}
+    client = place.client()
+    for page in ("", "logs/", "logs/?period=30d", "devices/", "devices/wall/"):
+        answer = client.get(f"/t/{place.tenant.slug}/{page}", follow=True).content.decode()
+        assert "Odd door" not in answer, page
+    assert "Other door" in client.get(f"/t/{place.tenant.slug}/logs/").content.decode()
+
+
+@pytest.mark.parametrize("ahead", [timedelta(minutes=5), timedelta(days=-3)], ids=str)
+def test_a_clock_that_is_minutes_ahead_and_a_device_that_is_days_late_are_shown(hook, post, process, ahead):
+    post(notification("odd", at=database_now() + ahead))
+    process.flush()
+    assert shown(hook) == {"odd"}
+
+
 def told(hook: Hook) -> dict[str, dict]:
     with tenant_scope(hook.tenant):
         return dict(Notification.objects.values_list("history_id", "body"))
