@@ -108,8 +108,9 @@ class ReportContent:
 
     @property
     def head(self) -> ReportHead:
+        period = _("%(period)s, Japan time (+09:00)") % {"period": self.period} if self.period else ""
         parts = (tuple(self.figures), tuple(self.sheets), tuple(self.complete), self.is_partial)
-        return ReportHead(self.title, self.about, self.period, *parts)
+        return ReportHead(self.title, self.about, period, *parts)
 
 
 def cell_text(cell: CellValue) -> str:

@@ -1,14 +1,17 @@
 """Reports on a schedule: created once for each period, and sent once to each person who may still see them."""
 
-from datetime import datetime, timedelta
+import time
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.core import mail
+from django.utils import timezone
 
-from portal.base.ui.times import TOKYO
+from portal.base.ui.times import TOKYO, local
 from portal.reports import content, report_worker
 from portal.reports.models import Every, Report
 from tenants.models import AuditEntry, Staff
+from tests.support.log import clock, loaded
 from tests.support.members import said
 from tests.support.reports import ReportsDesk
 
@@ -115,3 +118,38 @@ def test_a_week_begins_on_monday_and_is_due_on_the_next(desk):
     assert report_worker.next_run(Every.WEEK, 7, at) == datetime(2026, 11, 30, 7, tzinfo=TOKYO)
     assert report_worker.next_run(Every.MONTH, 7, at) == datetime(2026, 12, 1, 7, tzinfo=TOKYO)
     assert content.period_text(*report_worker.last_period(Every.MONTH, at)) == "2026-10-01 – 2026-10-31"
+
+
+EDGES = {"00:00:00": True, "00:30:00": True, "23:59:59.999999": True, "-1 23:59:59": False, "+1 00:00:00": False}
+
+
+@pytest.fixture(params=["UTC", "America/Los_Angeles", "Pacific/Kiritimati"])
+def elsewhere(request, monkeypatch):
+    """Let the machine and the current person be in another zone."""
+    monkeypatch.setenv("TZ", request.param)
+    time.tzset()
+    with timezone.override(request.param):
+        yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.parametrize(("edge", "belongs"), EDGES.items())
+def test_a_day_is_that_of_the_building_wherever_the_server_and_the_browser_are(desk, elsewhere, edge, belongs):
+    day = local(timezone.now()).date() - timedelta(days=3)
+    shift, _, clock_time = edge.rpartition(" ")
+    at = clock(clock_time, day + timedelta(days=int(shift or 0)))
+    desk.passes(desk.people[0], at=at)
+    loaded(desk.place)
+    report = desk.ask("week", first=day, last=day)
+    assert desk.rows(report)[0][:3] == [day.isoformat(), int(belongs), int(belongs)]
+    assert f"{day.isoformat()}, Japan time (+09:00)" in desk.page(report)
+    listed = desk.ask("entered", first=day, last=day, area=desk.area.area_id)
+    assert (desk.people[0].member_name in desk.page(listed)) == belongs
+
+
+def test_a_schedule_begins_its_day_in_the_building(desk, elsewhere):
+    sunday = datetime(2026, 11, 22, 15, 30, tzinfo=UTC)  # Monday 00:30 there
+    since, until = report_worker.last_period(Every.WEEK, sunday)
+    assert content.period_text(since, until) == "2026-11-16 – 2026-11-22"
+    assert report_worker.next_run(Every.WEEK, 7, sunday).isoformat() == "2026-11-23T07:00:00+09:00"

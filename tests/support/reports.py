@@ -54,9 +54,9 @@ class ReportsDesk(AreasDesk):
         book = load_workbook(BytesIO(self.file(report, "xlsx")))
         return [list(row) for row in book.worksheets[number + 1].iter_rows(min_row=2, values_only=True)]
 
-    def passes(self, member, times=1, days=2, category="normal"):
+    def passes(self, member, times=1, days=2, category="normal", at=None):
         """Add log records of this member at the first door of the area."""
-        at = timezone.now() - timedelta(days=days)
+        at = at or timezone.now() - timedelta(days=days)
         with self.scope():
             [door, *_rest] = doors_into(self.area)
             partitions.ensure_partitions([at])
