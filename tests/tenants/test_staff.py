@@ -44,6 +44,43 @@ def test_an_invitation_lets_a_new_person_in_once(two):
         assert address.split("/")[2] not in str(list(Invitation.objects.values()))
 
 
+SCANNERS = {
+    "one that asks for the head": [("head", {})],
+    "one that opens it three times": [("get", {})] * 3,
+    "one that follows redirects": [("get", {"follow": True}), ("head", {"follow": True})],
+    "a preview in a chat": [
+        ("get", {"headers": {"user-agent": "Slackbot-LinkExpanding 1.0", "range": "bytes=0-32768"}})
+    ],
+    "a browser that prefetches": [("get", {"headers": {"sec-purpose": "prefetch"}, "follow": True})],
+}
+
+
+@pytest.mark.parametrize("looks", SCANNERS.values(), ids=SCANNERS)
+class TestAScannerOfMails:
+    """A program that opens each link of a mail before its reader does, without cookies."""
+
+    def test_uses_no_invitation_up(self, two, looks):
+        address = invite(two)
+        for method, more in looks:
+            assert getattr(Client(), method)(address, **more).status_code == 200
+        assert Client().post(address, NEW).status_code == 302
+        assert User.objects.filter(email="new@example.test").exists()
+        assert Client().get(address).status_code == 404
+
+    def test_uses_no_link_to_a_new_password_up(self, two, mailbox, looks):
+        Client().post("/accounts/password/reset/", {"email": two.owner_a.email})
+        account_mails.send_due()
+        address = re.search(r"http://\S+(/accounts/password/reset/key/\S+)", mailbox.mails[0].get_content())[1]
+        for method, more in looks:
+            assert getattr(Client(), method)(address, **more).status_code in (200, 302)
+        person = Client()
+        form = person.get(address, follow=True).redirect_chain[-1][0]
+        person.post(form, {"password1": NEW["password"], "password2": NEW["password"]})
+        two.owner_a.refresh_from_db()
+        assert two.owner_a.check_password(NEW["password"])
+        assert "This link is not valid" in Client().get(address, follow=True).content.decode()
+
+
 def test_a_weak_password_is_refused_beside_its_field(two):
     answer = Client().post(invite(two), {"name": "x", "password": "123"})
     assert answer.status_code == 422
