@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 from django.core import signing
 
+from portal.base.timers.clock import database_now
 from portal.domain.budget.models import CallCount
 from portal.domain.budget.priorities import Priority
 from portal.domain.people.models import Member
@@ -13,6 +14,7 @@ from portal.members import qr_codes
 from tenants.models import AuditEntry
 from tests.support.call_budgets import an_hour_of
 from tests.support.images import read_qr
+from tests.support.log import happened, loaded, record
 from tests.support.members import MembersDesk, said
 from tests.support.places import age_proof
 
@@ -75,6 +77,59 @@ def test_a_code_that_somebody_has_is_refused_beside_its_field(desk):
     answer = desk.send(f"{second.member_id}/edit/", qr="data", qr_data="TAKEN-1")
     beside = answer.content.decode().partition('id="id_qr_data_errors"')[2].partition("</ul>")[0]
     assert "This QR code is already registered." in beside
+
+
+PASSED_ON = {
+    "a card": {"card_data": "0000123400005678"},
+    "a QR code": {"qr": "data", "qr_data": "TAKEN-1"},
+    "a member code": {"member_code": "P-007"},
+    "all of them": {"card_data": "0000123400005679", "qr": "data", "qr_data": "TAKEN-2", "member_code": "P-008"},
+}
+
+
+def created(desk, name, **values):
+    """Create a member by the form. Return its ID."""
+    given = {"member_name": name, "membergroup_id": desk.group.membergroup_id, "qr": "none"} | values
+    answer = desk.send("new/", **given)
+    assert 'data-state="done"' in answer.content.decode(), said(answer)
+    return desk.intent().result["member_id"]
+
+
+@pytest.mark.parametrize("values", PASSED_ON.values(), ids=PASSED_ON)
+class TestWhatADeletedMemberHad:
+    def test_is_a_new_members_at_once_and_the_records_stay_with_the_deleted_one(self, desk, values):
+        old = created(desk, "前の人", **values)
+        loaded(desk.place)
+        happened(desk.place, record(database_now() - timedelta(minutes=5), member_id=old, member_name="前の人"))
+        desk.send(f"{old}/delete/", confirmed="1")
+        new = created(desk, "次の人", **values)
+        assert new != old
+        assert desk.at_service(old)["error_code"] == "40401"
+        assert values.get("card_data") == desk.at_service(new).get("card_data")
+        of_old, of_new = (
+            said(desk.client.get(f"{desk.url.replace('members', 'logs')}?person={each}")) for each in (old, new)
+        )
+        assert "Entry 前の人" in of_old
+        assert "前の人" not in of_new
+        assert "前の人" not in desk.get(f"{new}/")
+
+    def test_is_given_to_an_existing_member(self, desk, values):
+        old, other = created(desk, "前の人", **values), desk.members()[0].member_id
+        desk.send(f"{old}/delete/", confirmed="1")
+        assert 'data-state="done"' in desk.send(f"{other}/edit/", **values).content.decode()
+        assert desk.at_service(other).get("card_data") == values.get("card_data", desk.at_service(other)["card_data"])
+
+
+@pytest.mark.parametrize("values", [PASSED_ON["a card"], PASSED_ON["a QR code"]], ids=["a card", "a QR code"])
+def test_as_long_as_its_deletion_is_refused_a_member_keeps_what_it_had(desk, values):
+    old = created(desk, "前の人", **values)
+    desk.place.sandbox.fault("status", "delete_member", desk.place.service.tenant_id, status=403, error_code="40301")
+    desk.send(f"{old}/delete/", confirmed="1")
+    given = {"member_name": "次の人", "membergroup_id": desk.group.membergroup_id, "qr": "none"}
+    refusal = said(desk.send("new/", **given | values))
+    assert "code is already registered." in refusal or "According to the portal, it belongs to 前の人" in refusal
+    desk.send(f"{old}/delete/", confirmed="1")
+    assert 'data-state="done"' in desk.send("new/", **given | values).content.decode()
 
 
 def test_the_limits_of_one_time_codes_are_said_beside_their_fields(desk):
