@@ -60,8 +60,8 @@ def refused(minutes_ago, **said):
 
 def forced(minutes_ago, **said):
     moment = timezone.now() - timedelta(minutes=minutes_ago)
-    where = {"device_id": "D1", "device_name": "倉庫 入口"}
-    return record(moment, category="suspicious", content="forced_open", **(where | said))
+    about = {"device_id": "D1", "device_name": "倉庫 入口", "category": "suspicious", "content": "forced_open"}
+    return record(moment, **(about | said))
 
 
 def words(place):
@@ -100,11 +100,24 @@ class TestWhatBecomesAnAlert:
         told(one, forced(1, status="restore"))
         assert alerts(one, "forced")[0].ended_at is not None
 
-    def test_a_flapping_device_is_one_alert_that_counts(self, one):
-        for number in range(5):
-            told(one, forced(12 - 2 * number))
-            told(one, forced(11 - 2 * number, status="restore"))
-        assert [each.times for each in alerts(one, "forced")] == [5]
+    @pytest.mark.parametrize("at_once", [True, False], ids=["read together", "one by one"])
+    def test_a_door_that_flaps_is_one_alert_that_counts_and_ends_with_the_last(self, one, at_once):
+        states = ["occur", "restore"] * 15
+        records = [forced(2 - number / 60, status=word) for number, word in enumerate(states)]
+        for part in [records] if at_once else [[each] for each in records]:
+            told(one, *part)
+        [alert] = alerts(one, "forced")
+        assert (alert.times, alert.ended_at) == (15, records[-1].at)
+
+    @pytest.mark.parametrize(("kind", "state"), [("left_open",) * 2, ("left_open", "open"), ("offline",) * 2])
+    def test_one_that_comes_and_goes_around_its_minutes_is_one_as_well(self, one, kind, state):
+        for _ in range(3):
+            for found, minutes in ((state, 4), (state, 16), ("locked", 0)):
+                self.door(one, found, minutes=minutes)
+                look(one)
+        [alert] = alerts(one, kind)
+        assert alert.times == 3
+        assert alert.ended_at is not None
 
     def test_a_device_offline_is_one_after_its_minutes_and_ends_when_it_is_back(self, one):
         self.door(one, "offline", minutes=10)

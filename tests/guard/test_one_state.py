@@ -8,15 +8,19 @@ from accessapi.doors import DoorEvent
 from portal.base.timers.clock import database_now
 from portal.devices import status_reading
 from portal.domain.cameras.models import Camera
+from portal.domain.intents import sending, tracking
+from portal.domain.intents.models import Intent
+from portal.domain.intents.recording import record_intent
 from portal.domain.places import door_states
 from portal.domain.places.models import PassController
 from portal.keys import status_reading as key_tasks
 from portal.lockdown.models import Kind, Lockdown, LockdownDoor, Scope, State
 from portal.plans.models import FloorPlan, Placed, Placement
 from tenants.scope import across_tenants, tenant_scope
-from tests.support.doors import door, hear, read_due, real_doors, shows
+from tests.support.doors import calls_of_devices, door, door_command, hear, read_due, real_doors, shows
 from tests.support.keys import key_box
 from tests.support.one_state import PAGES, Kept, said_on
+from tests.support.places import fresh_nonce
 
 NAME = "倉庫 入口"
 
@@ -247,6 +251,33 @@ class TestAMomentaryUnlock:
             door_states.postpone_missed()
         assert all_say(user, one) == "Unknown"
         assert since_of(one) is None
+
+    def test_a_press_is_read_once_more_when_the_door_should_have_locked(self, place):
+        [device_id, *_] = real_doors(place)
+        shows(place, device_id, ago=300)
+        with tenant_scope(place.tenant):
+            PassController.objects.exclude(device_id=device_id).update(look_at=database_now() + timedelta(hours=1))
+            sending.send(record_intent(door_command(device_id), by=place.asker, nonce=fresh_nonce())[0])
+            place.sandbox.move_clock(place.service.tenant_id, seconds=2)
+            Intent.objects.update(due_at=database_now())
+            tracking.poll(Intent.objects.get())
+        row, before = door(place, device_id), calls_of_devices(place)
+        assert (row.state, row.urgent, row.look_at <= database_now() + timedelta(seconds=10)) == ("passing", True, True)
+        place.sandbox.move_clock(place.service.tenant_id, seconds=10)
+        with tenant_scope(place.tenant):
+            PassController.objects.filter(device_id=device_id).update(look_at=database_now())
+            assert status_reading.read_soon() == 1
+            assert not status_reading.read_soon()
+        assert calls_of_devices(place) == before + 1
+        assert (door(place, device_id).state, door(place, device_id).urgent) == ("locked", False)
+
+    def test_a_door_that_flaps_says_at_each_poll_what_the_readings_say(self, one, user):
+        shows(one, "D", ago=2)
+        for _ in range(15):
+            tell(one, DoorEvent.FORCED_OPEN)
+            tell(one, DoorEvent.PROBLEM_OVER)
+        shows(one, "D")
+        assert {all_say(user, one) for _ in range(3)} == {"Locked"}
 
 
 class TestSinceWhen:
