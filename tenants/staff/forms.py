@@ -189,8 +189,8 @@ class ConfirmCodeForm(_CodeForm, MFAReauthenticateForm):  # type: ignore[misc]  
 
 
 def _normalise_digits(code: str) -> str:
-    """Return a code in plain digits: Japanese keyboards also type them in full width."""
-    return unicodedata.normalize("NFKC", code)
+    """Return a code in plain digits: they may be typed in full width, or pasted with invisible characters."""
+    return "".join(each for each in unicodedata.normalize("NFKC", code) if unicodedata.category(each) != "Cf")
 
 
 def _retain_used_code(user: User | None, code: str) -> None:

@@ -108,12 +108,33 @@ def test_a_used_recovery_code_says_so(owner, clock):
     assert at_sign_in(owner, code) == USED
 
 
+def in_full_width(code):
+    return "".join(chr(ord(digit) + 0xFEE0) for digit in code)
+
+
+TYPED = {
+    "full width": in_full_width,
+    "as the app shows it": lambda code: f"{code[:3]} {code[3:]}",
+    "pasted with a line break": lambda code: f" {code}\n",
+    "full width with a wide space": lambda code: in_full_width(code[:3]) + "\u3000" + in_full_width(code[3:]),
+    "pasted with invisible characters": lambda code: f"\u200b{code[:3]}\u00a0{code[3:]}\u2060",
+}
+
+
+@pytest.mark.parametrize("typed", TYPED.values(), ids=TYPED)
 @pytest.mark.parametrize("asked", [at_sign_in, when_confirming])
-def test_digits_in_full_width_are_read(owner, clock, asked):
+def test_digits_are_read_however_they_are_typed(owner, clock, asked, typed):
     plain = code_at(clock.now)
-    full = "".join(chr(ord(digit) + 0xFEE0) for digit in plain)
-    assert asked(owner, full) == "in"
+    assert asked(owner, typed(plain)) == "in"
     assert asked(owner, plain) == USED
+
+
+@pytest.mark.parametrize("typed", TYPED.values(), ids=TYPED)
+def test_also_when_an_app_is_set_up(two, clock, typed):
+    browser = signed_in(two.owner_a)
+    browser.post("/accounts/reauthenticate/", {"password": PASSWORD})
+    browser.get(ENROL)
+    assert answer(browser, ENROL, typed(code_at(clock.now, browser.session[auth.SECRET_SESSION_KEY]))) == "in"
 
 
 def test_wrong_codes_are_counted_as_before(owner, clock):
