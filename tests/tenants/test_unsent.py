@@ -8,10 +8,13 @@ from django.conf import settings as configured
 from django.contrib.sessions.models import Session
 from django.test import Client
 
+from portal.base.timers.clock import database_now
+from portal.evidence.actions import open_incident
 from tenants import interrupted_requests
 from tenants.models import Invitation
 from tenants.scope import tenant_scope
 from tests.support.forms import forms_of
+from tests.support.members import MembersDesk
 from tests.support.places import PASSWORD, age_proof, signed_in
 
 STAFF, INVITE = "/t/a/staff/", "/t/a/staff/invite/"
@@ -180,3 +183,65 @@ def test_a_text_without_a_field_is_shown_to_be_copied(two):
     answer = send(browser, form, **TYPED, remark="<b> Two words & more")
     back = browser.post(answer["Location"], {"password": PASSWORD})["Location"]
     assert "&lt;b&gt; Two words &amp; more</pre>" in browser.get(back).content.decode()
+
+
+LONG = "First line\n\n“Second” line & <b>more</b> " + "x" * 1500
+TYPED_INTO = {
+    "members/new/": {"member_name": "田中 はな", "member_code": "K-9"},
+    "guests/new/": {"name": "高橋 & 佐藤", "company": "みらい <設計>"},
+    "evidence/1/note/": {"text": LONG},
+}
+
+
+def own_form(browser, page, address=""):
+    forms = forms_of(browser.get(page).content.decode(), page)
+    return next(each for each in forms if each.address.partition("?")[0] == (address or page.partition("?")[0]))
+
+
+def post(browser, form, page, **typed):
+    return browser.post(form.address, form.data(**typed), headers={"referer": f"http://testserver{page}"})
+
+
+def sign_in_elsewhere(browser, user, page="/accounts/login/"):
+    return post(browser, own_form(browser, page), page, login=user.email, password=PASSWORD)
+
+
+def sign_out_elsewhere(browser, _user):
+    post(browser, own_form(browser, "/accounts/logout/"), "/accounts/logout/")
+
+
+ELSEWHERE = {
+    "signed out and in again in another tab": [sign_out_elsewhere, sign_in_elsewhere],
+    "signed in in another tab after the night": [lambda browser, _user: end_session(browser), sign_in_elsewhere],
+    "signed out in another tab": [sign_out_elsewhere],
+    "away for the night": [lambda browser, _user: end_session(browser)],
+}
+
+
+@pytest.mark.parametrize("steps", ELSEWHERE.values(), ids=ELSEWHERE)
+@pytest.mark.parametrize(("address", "typed"), TYPED_INTO.items())
+def test_what_was_typed_outlives_its_session_and_is_sent_once_when_asked(place, address, typed, steps):
+    desk, user = MembersDesk(place), place.staff("facility manager")
+    if "member_name" in typed:
+        typed = typed | {"membergroup_id": desk.group.membergroup_id}
+    with tenant_scope(place.tenant):
+        open_incident(title="Broken lock", began_at=database_now(), ended_at=None, by=place.asker)
+    address = f"/t/{place.tenant.slug}/{address}"
+    page = address.removesuffix("note/")
+    browser = Client(enforce_csrf_checks=True)
+    sign_in_elsewhere(browser, user)
+    form = own_form(browser, page, address)
+    for step in steps:
+        step(browser, user)
+    answer = post(browser, form, page, **typed)
+    assert answer.status_code == 302
+    back = answer["Location"]
+    if back.startswith("/accounts/login/"):
+        assert "You were signed out, and nothing was changed. Sign in to see your entries again." in read(browser, back)
+        back = sign_in_elsewhere(browser, user, back)["Location"]
+    filled = own_form(browser, back, address)
+    assert {name: dict(filled.values)[name] for name in typed} == typed
+    done = post(browser, filled, back)
+    assert done.status_code == 302
+    shown = unescape(browser.get(done["Location"], follow=True).content.decode())
+    assert all(line in shown for line in next(iter(typed.values())).splitlines())

@@ -3,7 +3,9 @@
 Walks the pages of a furnished tenant, which takes many seconds.
 """
 
+import re
 from collections.abc import Callable
+from html import unescape
 from importlib import import_module
 from typing import Any
 
@@ -79,3 +81,21 @@ def test_what_was_typed_in_any_form_is_there_again(make: Callable[..., Place]) -
     assert not wrong, "\n".join(wrong)
     assert len(forms) > 25
     print(len(forms), sorted(forms))
+
+
+def test_a_form_that_has_expired_leads_to_a_page_that_opens(make: Callable[..., Place]) -> None:
+    """Send each form with the token of another sign-in, and without the page that it came from."""
+    place = furnish(make)
+    client, checked = place.client(), Client(enforce_csrf_checks=True)
+    forms = forms_of_each_kind(client, list(pages_of(client, f"/t/{place.tenant.slug}/")))
+    checked.cookies = client.cookies
+    wrong = []
+    for _page, form in forms.values():
+        answer = checked.post(form.address, form.data(csrfmiddlewaretoken="z" * 64, opened_by=""))
+        text = answer.content.decode()
+        again = re.search(r'href="([^"]+)">Open it again', text)
+        opened = client.get(unescape(again[1]), follow=True).status_code if again else None
+        if (answer.status_code, "Nothing was changed" in text, opened) != (403, True, 200):
+            wrong.append(f"{form.address}: {answer.status_code}, {again and again[1]}: {opened}")
+    assert not wrong, "\n".join(wrong)
+    assert len(forms) > 25

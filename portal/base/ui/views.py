@@ -28,8 +28,15 @@ def _back(request: HttpRequest) -> HttpResponseRedirect:
     return HttpResponseRedirect(nearest_page(address) if safe else "/")
 
 
+def _post_only(view: View) -> View:
+    """Allow only POST, and note on the view that no page opens at its address (`tenants.reauthentication`)."""
+    guarded = require_POST(view)
+    vars(guarded)["methods"] = frozenset({"POST"})
+    return guarded
+
+
 @login_not_required
-@require_POST
+@_post_only
 def save_look(request: HttpRequest) -> HttpResponse:
     """Save the chosen theme or language and redirect back."""
     response = _back(request)
@@ -92,7 +99,7 @@ def banners_view(permission: Permission) -> View:
 banners_of_tenant = banners_view(Permission.TENANT_VIEW)
 
 
-@require_POST
+@_post_only
 def save_list_choice(request: HttpRequest, name: str) -> HttpResponse:
     """Save the columns, or the view, that a person chose for the lists called `name`."""
     table = Table.registry.get(name)
