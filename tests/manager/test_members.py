@@ -8,6 +8,7 @@ from django.utils.html import escape
 from portal.domain.people.models import Member
 from tenants.models import AuditEntry
 from tests.support.call_budgets import an_hour_of
+from tests.support.forms import forms_of
 from tests.support.members import MembersDesk, as_read, said
 
 
@@ -152,6 +153,12 @@ def test_the_back_button_and_other_values_send_nothing_until_asked_again(desk):
     )
     assert 'value="Two"' in answer.content.decode()
     assert len(desk.place.calls(4)) == 1
+    desk.send("new/", fields)
+    assert len(desk.place.calls(4)) == 1, "the first one, sent again, leads to its page"
+    shown = next(form for form in forms_of(answer.content.decode(), f"{desk.url}new/") if "member_name" in form.typed)
+    for _ in range(2):
+        assert said(desk.client.post(shown.address, shown.data(), follow=True)).startswith("Two · ")
+    assert len(desk.place.calls(4)) == 2
 
 
 def test_a_forged_or_missing_nonce_sends_nothing_and_keeps_what_was_typed(desk):
