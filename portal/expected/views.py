@@ -76,7 +76,7 @@ def _dry_run_page(view: JobPage) -> HttpResponse:
         "doubles": counts.by_action(Action.DOUBLE),
         "refused": counts.by_action(Action.REFUSED),
         "connected": connection.is_connected,
-        "minutes": costs.cost_of_single_rows(counts.by_action(Action.CREATE), connection).minutes,
+        "cost": costs.cost_of_rows(connection, singles=counts.by_action(Action.CREATE)),
         "same_file": same,
         "same_file_url": kinds.page_address(same) if same is not None else "",
         "nonce": nonces.create_nonce(view.request),

@@ -10,6 +10,7 @@ from portal.domain.budget.models import CallCount
 from portal.domain.budget.priorities import Priority
 from portal.domain.budget.quota import quota_of
 from tenants.scope import across_tenants, tenant_scope
+from tests.support.call_budgets import spend
 from tests.support.rounds import round_of
 
 LIMITS = "[limits]\ngeneral = 40\ndevice = 20\nwindow_seconds = 60\n"
@@ -143,3 +144,18 @@ def test_a_new_token_keeps_the_limit_that_was_seen(small):
     small.connection.token_generation += 1
     small.connection.save()
     assert take_all(small, Priority.DOORS)[0] == 8
+
+
+def test_many_calls_wait_for_earlier_ones_to_stop_counting_and_more_than_a_window_has_for_each_other(small):
+    def wait(calls):
+        return quota_of(small.connection).general.reading.seconds_until_room(calls, Priority.JOBS)
+
+    assert [wait(calls) for calls in (0, 1, 30)] == [0, 0, 0]  # 10 of 40 are reserved for doors and people
+    assert (wait(31), wait(60), wait(61)) == (60, 60, 120)
+    spend(small.connection, Priority.PEOPLE, 24, over=40)
+    assert (wait(0), wait(6)) == (0, 0)
+    soonest, last = wait(7), wait(30)
+    assert 40 < soonest <= 60
+    assert 70 <= last <= 90
+    observe(small, limit=40, remaining=0, reset=30)
+    assert 25 < wait(1) <= 30

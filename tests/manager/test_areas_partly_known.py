@@ -50,7 +50,7 @@ def test_headline_list_and_files_say_that_there_are_at_least_so_many(desk):
 def test_the_rest_is_loaded_by_a_job_whose_calls_and_minutes_are_said_before(desk):
     desk.set_at_service(desk.people[2], {"default_mode": "option", "areas_list": [held(desk)]})
     page = said(desk.client.get(desk.at()))
-    assert "Load 3 members now 3 API calls, about" in page
+    assert "Load 3 members now 3 API calls, less than a minute" in page
     before = {each: len(desk.place.calls(each)) for each in (READ, BULK)}
     answer = desk.client.post(f"{desk.areas_url}rights/load/")
     assert answer.status_code == 302

@@ -134,7 +134,7 @@ def test_the_dry_run_says_row_by_row_what_would_become_of_it(desk, place):
     assert set(words[5]) == {("name", "missing"), ("end", "over")}
     assert words[7] == [("end", "ends_before")]
     assert "New codes 3" in page
-    assert "3 API calls; about 1 minute" in page
+    assert "3 API calls; less than a minute" in page
     assert "ends on the next day" in page
     assert "more than 40 characters" in page
     assert "same name and overlapping time as line 2" in page
@@ -265,7 +265,7 @@ def test_an_hour_without_calls_makes_it_wait_and_says_until_when(desk, place):
     page = said(desk.page(job))
     assert re.search(r"No API calls left this hour. It continues at \d\d:\d\d", page)
     assert "30 API calls to go" in page
-    assert re.search(r"about \d+ min left", page)
+    assert re.search(r"about \d+ minutes left", page)
     assert desk.created() == []
 
 

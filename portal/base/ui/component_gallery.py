@@ -220,7 +220,7 @@ def _progress() -> Progress:
         uncertain=2,
         rate=410,
         calls_left=9,
-        minutes_left=3,
+        seconds_left=180,
         started_at=timezone.now(),
         notes=["Waiting for calls: they refill at 10:12."],
         failures_url="#",

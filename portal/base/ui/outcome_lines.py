@@ -117,7 +117,7 @@ class Progress:
     """The data of `{% progress %}`. All counts are of the same thing, named by `unit` ("rows", "members").
 
     - `done` of `total`, of which `failed` and `uncertain`; `state` is a chip's (running, waiting, done, stopped …).
-    - `calls_left`: API calls that the rest will need; `minutes_left`: an estimate; `rate`: per minute.
+    - `calls_left`: API calls that the rest will need; `seconds_left`: an estimate; `rate`: per minute.
     - `poll_url` returns this component again while not `final`; `stop_url` receives a POST.
     - `notes`: plain lines below ("Waiting for calls until 10:12").
     """
@@ -131,7 +131,7 @@ class Progress:
     uncertain: int = 0
     rate: float | None = None
     calls_left: int | None = None
-    minutes_left: int | None = None
+    seconds_left: int | None = None
     started_at: datetime | None = None
     notes: Sequence[Text] = ()
     failures_url: str = ""

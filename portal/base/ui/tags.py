@@ -12,7 +12,7 @@ from django.template.defaulttags import CsrfTokenNode
 from django.template.loader import render_to_string
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext
 
 from portal.base.ui import charts, chips, inputs, live_updates, times, value_words
 from portal.base.ui.fragment_cache import CachedNode, UncachedNode
@@ -77,9 +77,9 @@ def ago(moment: datetime | None) -> str:
 
 
 @register.filter
-def about_minutes(minutes: int) -> str:
-    """`{{ cost.minutes|about_minutes }}` -> about 3 minutes"""
-    return ngettext("about %(n)s minute", "about %(n)s minutes", minutes) % {"n": minutes}
+def about_time(seconds: int) -> str:
+    """`{{ cost.seconds|about_time }}` -> less than a minute, about 3 minutes, about 2 hours"""
+    return times.duration_estimate(seconds)
 
 
 @register.filter

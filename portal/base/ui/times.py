@@ -84,6 +84,16 @@ def duration_words(minutes: int) -> str:
     return _("%(hours)d h %(minutes)02d min") % {"hours": minutes // 60, "minutes": minutes % 60}
 
 
+def duration_estimate(seconds: float) -> str:
+    """Return an estimated duration: `less than a minute`, `about 3 minutes`, `about 2 hours`."""
+    minutes = round(seconds / 60)
+    if minutes < 1:
+        return _("less than a minute")
+    if minutes < 120:
+        return ngettext("about %(n)d minute", "about %(n)d minutes", minutes) % {"n": minutes}
+    return ngettext("about %(n)d hour", "about %(n)d hours", round(minutes / 60)) % {"n": round(minutes / 60)}
+
+
 def relative_words(moment: datetime | None) -> str:
     """Return a hint beside a time: `just now`, `5 min ago`, `3 h ago`, `2 days ago`; `in 5 min` for the future."""
     if moment is None or moment == "":

@@ -11,7 +11,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from portal.domain.budget.models import Gauge
-from portal.domain.budget.priorities import MARGIN_SECONDS, STAGGER_SECONDS, STEP_SECONDS, Priority, may_spend
+from portal.domain.budget.priorities import (
+    MARGIN_SECONDS,
+    STAGGER_SECONDS,
+    STEP_SECONDS,
+    Priority,
+    may_spend,
+    reserved_above,
+)
 
 # A probe call (made to check whether a limit has ended) counts as lost after this time without an answer.
 _PROBE_TIMEOUT = {Priority.DOORS: timedelta(seconds=3)}
@@ -89,6 +96,25 @@ class GaugeReading:
                 break
             used, by_sync, at = used - calls, by_sync - of_sync, max(at, moment)
         return min(at, turn) if turn is not None else at
+
+    def seconds_until_room(self, calls: int, priority: Priority) -> float:
+        """Return about how long the last of this many calls has to wait, if all are made as soon as possible.
+
+        Calls that do not fit wait until earlier ones stop counting. More calls than a window has wait for each other.
+        """
+        if not calls:
+            return 0.0
+        share = max(self.limit - reserved_above(priority, self.limit), 1)
+        full_windows, last = divmod(calls - 1, share)
+        room, at = share - self.used, self.now
+        for moment, expiring, _of_sync in self._expiries():
+            if room > last:
+                break
+            room, at = room + expiring, max(at, moment)
+        reset = self._reset_expected_at()
+        if reset is not None and (self.is_limited or at > reset):
+            at = max(reset, self.now)
+        return (at - self.now).total_seconds() + full_windows * self.window
 
     def refills_at(self) -> datetime | None:
         """Return when the next calls become available; None while none is used."""

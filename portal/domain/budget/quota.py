@@ -16,8 +16,9 @@ from tenants.models import Connection
 
 @dataclass(frozen=True)
 class ClassQuota:
-    """One call class: counts of calls, and when more become available."""
+    """One call class: counts of calls, and when more become available. `reading` is the gauge that they are from."""
 
+    reading: GaugeReading
     call_class: CallClass
     limit: int
     used: int
@@ -44,6 +45,7 @@ def quota_of(connection: Connection, gauges: Iterable[Gauge] | None = None) -> Q
 def _class_quota(call_class: CallClass, reading: GaugeReading) -> ClassQuota:
     blocked = reading.gauge.blocked_until
     return ClassQuota(
+        reading=reading,
         call_class=call_class,
         limit=reading.limit,
         used=min(reading.used, reading.limit),
@@ -64,23 +66,6 @@ def count_free_calls(connection: Connection, priority: Priority, call_class: Cal
     if not reading.may_call(priority):
         return 0
     return max(reading.limit - reading.used - reserved_above(priority, reading.limit), 1)
-
-
-def estimate_minutes(calls: int, connection: Connection, priority: Priority) -> int:
-    """Return about how many minutes `calls` general calls of this priority take, with what is left of the hour."""
-    reading = ledger.read_gauge(connection, CallClass.GENERAL)
-    return _minutes(calls, reading.limit, reading.used, priority)
-
-
-def estimate_minutes_from(quota: Quota, calls: int, priority: Priority) -> int:
-    """Return the same from a loaded quota."""
-    return _minutes(calls, quota.general.limit, quota.general.used, priority)
-
-
-def _minutes(calls: int, limit: int, used: int, priority: Priority) -> int:
-    reserved = reserved_above(priority, limit)
-    free = max(limit - used - reserved, 0)
-    return 0 if calls <= free else -(-60 * (calls - free) // max(limit - reserved, 1))
 
 
 def quota_of_page(request: TenantRequest) -> Quota | None:

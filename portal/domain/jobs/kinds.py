@@ -199,6 +199,11 @@ def describe_for_audit(job: Job, action: str) -> AuditDescription:
     )
 
 
+def kinds_of_single_rows() -> list[str]:
+    """Return the names of the kinds whose rows are requests of their own."""
+    return [kind.name for kind in _kinds.values() if kind.submit_row is not None]
+
+
 def kinds_in_family(family: str) -> list[str]:
     """Return the names of the kinds in a family."""
     return [kind.name for kind in _kinds.values() if kind.family == family]

@@ -1,6 +1,5 @@
 """Shared parts of jobs' pages: tabs over rows, progress, and rows that need a decision."""
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -69,7 +68,7 @@ def progress_of_run(job: Job, counts: RowCounts, connection: Connection) -> Prog
         uncertain=counts.by_state(RowState.UNCERTAIN),
         rate=_rate(job, done),
         calls_left=left.calls if left else None,
-        minutes_left=left.minutes if left else None,
+        seconds_left=left.seconds if left else None,
         started_at=job.started_at,
         notes=_notes(job, part, connection),
         failures_url="" if final else f"{kinds.page_address(job)}?show=failed",
@@ -92,7 +91,7 @@ def progress_of_file(job: Job) -> Progress:
         total=total,
         state=JOB_CHIPS[JobState(job.state)],
         rate=rate,
-        minutes_left=math.ceil((total - done) / rate) if rate else None,
+        seconds_left=round((total - done) * 60 / rate) if rate else None,
         started_at=job.started_at,
         notes=_file_notes(job),
         poll_url="" if final else _progress_address(job),
