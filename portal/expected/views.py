@@ -69,7 +69,7 @@ def _dry_run_page(view: JobPage) -> HttpResponse:
         ("", _("All"), counts.rows),
         (Action.CREATE, _("New codes"), counts.by_action(Action.CREATE)),
         (Action.DOUBLE, _("Possible duplicates"), counts.by_action(Action.DOUBLE)),
-        (Action.REFUSED, _("Refused"), counts.by_action(Action.REFUSED)),
+        (Action.REFUSED, Action.REFUSED.label, counts.by_action(Action.REFUSED)),
     ])  # fmt: skip
     view.context |= {
         "codes": counts.by_action(Action.CREATE),

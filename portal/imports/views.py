@@ -165,7 +165,7 @@ def _render_checked(view: JobPage, job: Job) -> HttpResponse:
         (Action.CREATE, _("New"), creates),
         (Action.UPDATE, _("Will change"), counts.by_action(Action.UPDATE)),
         (Action.SAME, _("Unchanged"), counts.by_action(Action.SAME)),
-        (Action.REFUSED, _("Failed the check"), counts.by_action(Action.REFUSED)),
+        (Action.REFUSED, Action.REFUSED.label, counts.by_action(Action.REFUSED)),
         ("noted", _("Please check"), noted),
     ], first_tab=ATTENTION)  # fmt: skip
     view.context |= {

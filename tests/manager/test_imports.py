@@ -121,7 +121,7 @@ def test_from_upload_to_outcome_and_retry(desk, manager, url):
     page = text(manager.get(there))
     assert "Import 9 rows" in page
     assert "no group with this name or ID" in page
-    assert "5 API calls" in page
+    assert "3 API calls" in page
     assert "新人7" not in page  # what needs attention comes first
     assert "新人7" in text(manager.get(f"{there}?show="))
     refused = text(manager.get(f"{there}?show=refused"))
@@ -154,12 +154,15 @@ def test_from_upload_to_outcome_and_retry(desk, manager, url):
     assert "40901" in page
     assert "The card belongs to another member. This row was not applied." in page
     assert card not in page
-    assert "Retry 2 rows" in page
+    assert "Retry 1 row" in page
+    assert "Needs correction" in page
+    corrected = b"".join(manager.get(f"{there}to-correct.csv").streaming_content).decode("utf-8-sig")
+    assert [line.split(",")[1] for line in corrected.splitlines()[1:]] == ["J9000", "J9001"]
 
     again = manager.post(f"{there}retry/")["Location"]
     with inside(desk):
         checking.check(job_at(desk, again).pk)
-        assert sorted(Row.objects.filter(job=job_at(desk, again)).values_list("line", flat=True)) == [10, 11]
+        assert sorted(Row.objects.filter(job=job_at(desk, again)).values_list("line", flat=True)) == [10]
     manager.post(f"{again}start/")
     assert run(desk, again).state == JobState.DONE
     with inside(desk):

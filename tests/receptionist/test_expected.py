@@ -221,7 +221,7 @@ def test_what_the_service_refuses_says_why_and_comes_back_as_a_file(desk, place)
     desk.work(job)
     page = said(desk.page(job))
     assert "The service rejected a value in this row. No code was issued. (40002) use_date_start: is odd" in page
-    assert "Failed the check" in page
+    assert "Needs correction" in page
     answer = desk.client.get(url(place, f"expected/{job.pk}/to-correct.csv"))
     lines = b"".join(answer.streaming_content).decode("utf-8-sig").splitlines()
     assert len(lines) == 3

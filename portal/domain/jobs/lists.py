@@ -73,15 +73,14 @@ def _member_cell(row: Row) -> SafeString:
 
 
 def _action_chip(row: Row) -> Chip:
-    return Chip(_ACTION_CHIPS[Action(row.action)])
+    action = Action(row.action)
+    return Chip(_ACTION_CHIPS[action], text=action.label if action == Action.REFUSED else "")
 
 
 def outcome_chip(row: Row) -> Chip:
     """Return the outcome of a row in a word."""
-    if row.action == Action.REFUSED:
-        return Chip("refused", text=str(_("Failed the check")))
-    if row.action == Action.SAME:
-        return Chip("same")
+    if row.action in (Action.REFUSED, Action.SAME):
+        return _action_chip(row)
     state = RowState(row.state)
     return Chip(_ROW_CHIPS.get(state, "waiting"), text=str(state.label))
 

@@ -40,7 +40,7 @@ class JobState(TextChoices):
 class Action(TextChoices):
     """The actions of a row.
 
-    double: it would create a member that probably exists. It is left out unless a person wants it.
+    refused: it failed the check, is never sent, and must be corrected in the file. double: it would create a member that probably exists. It is left out unless a person wants it.
     """
 
     CREATE = "create", _("New")
@@ -48,7 +48,7 @@ class Action(TextChoices):
     DELETE = "delete", _("Deleted")
     DOUBLE = "double", _("Possible duplicate")
     SAME = "same", _("Unchanged")
-    REFUSED = "refused", _("Refused")
+    REFUSED = "refused", _("Needs correction")
 
 
 class RowState(TextChoices):

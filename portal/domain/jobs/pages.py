@@ -244,7 +244,7 @@ def render_started_job(view: JobPage, kind: type[JobRows], template: str) -> Htt
         ("noted", _("Different from the preview"), queries.count_noted(job) if job.options.get("scheduled") else 0),
         (RowState.PENDING, _("Waiting"), counts.by_state(RowState.PENDING) + counts.by_state(RowState.SENT)),
         (RowState.STOPPED, _("Not sent"), counts.by_state(RowState.STOPPED)),
-        (Action.REFUSED, _("Failed the check"), counts.by_action(Action.REFUSED)),
+        (Action.REFUSED, Action.REFUSED.label, counts.by_action(Action.REFUSED)),
         (Action.SAME, _("Unchanged"), counts.by_action(Action.SAME)),
     ], first_tab=ATTENTION if final else "")  # fmt: skip
     retries = job.retries.select_related("tenant").order_by("id")
@@ -256,6 +256,7 @@ def render_started_job(view: JobPage, kind: type[JobRows], template: str) -> Htt
         "progress": progress_of_run(job, counts, view.connection),
         "final": final,
         "again": queries.rows_not_applied(job).count() if final else 0,
+        "to_correct": queries.rows_to_correct(job).count() if final else 0,
         "stopped": job.state == JobState.STOPPED,
         "undecided": [(row, words.describe_row(row, job)) for row in undecided],
         "uncertain": uncertain,

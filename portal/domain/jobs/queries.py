@@ -76,7 +76,12 @@ def count_noted(job: Job) -> int:
 
 
 def rows_not_applied(job: Job) -> QuerySet[Row]:
-    """Return rows that were surely not applied and that no other job has retried: refused, or not sent."""
+    """Return rows of a started job that were surely not applied, and that no other job has retried."""
+    return rows_to_correct(job).exclude(action=Action.REFUSED)
+
+
+def rows_to_correct(job: Job) -> QuerySet[Row]:
+    """Return these rows, and those that failed the check: sending them again needs a corrected file."""
     mine = Row.objects.filter(job=job, retried_in__isnull=True)
     return mine.filter(Q(state__in=NOT_APPLIED) | Q(action=Action.REFUSED))
 

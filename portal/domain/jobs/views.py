@@ -98,7 +98,7 @@ def progress(pages: JobPages, request: TenantRequest, job: Job) -> HttpResponse:
 
 
 def download_failed_rows(pages: JobPages, request: TenantRequest, job: Job, kind: str) -> HttpResponseBase:
-    """Return a file of the rows that were not applied, as they were uploaded, each with its reason."""
+    """Return a file of the rows to correct, as they were uploaded, each with its reason."""
     reasons = _reasons(job)
     if not reasons:
         raise Http404
@@ -117,9 +117,9 @@ def download_failed_rows(pages: JobPages, request: TenantRequest, job: Job, kind
 
 
 def _reasons(job: Job) -> dict[int, str]:
-    """Return the reason by line, for every row that was not applied."""
+    """Return the reason by line, for every row to correct."""
     reasons: dict[int, str] = {}
-    for row in queries.rows_not_applied(job).select_related("intent").order_by("line").iterator(chunk_size=2000):
+    for row in queries.rows_to_correct(job).select_related("intent").order_by("line").iterator(chunk_size=2000):
         why = words.describe_row(row, job)
         if not why and row.state == RowState.STOPPED:
             why = [str(RowState.STOPPED.label)]
