@@ -1,6 +1,5 @@
 """The kinds of bulk changes, the preparation of their jobs, and the texts about skipped members."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,7 +14,6 @@ from portal.base.ui.tables import Selection, Table, load_selection
 from portal.base.ui.tables.table import Table as AnyTable
 from portal.base.ui.value_words import add_brackets
 from portal.changes.forms import (
-    Body,
     ChangeForm,
     DecideMember,
     DeleteForm,
@@ -27,7 +25,8 @@ from portal.changes.forms import (
 )
 from portal.domain.intents.recording import Requester
 from portal.domain.jobs import actions, bulk_executor, kinds, suspensions
-from portal.domain.jobs.models import Action, Job, Row
+from portal.domain.jobs.models import Job, Row
+from portal.domain.jobs.planning import ChangePlan
 from portal.domain.people import queries
 from portal.domain.people.member_fields import CODE, END, GROUP, NAME, START
 from portal.domain.people.models import Member
@@ -49,7 +48,7 @@ class BulkChange:
     heading: Text
     introduction: Text
     title: Callable[[Job], Sentence]
-    action: Action = Action.UPDATE
+    deletes: bool = False
     can_undo: bool = True
     job_functions: Mapping[str, Any] = field(default_factory=dict)
 
@@ -123,36 +122,22 @@ BULK_CHANGES: dict[str, BulkChange] = {
                 "Deletes them from the service with their cards, QR codes and faces. This cannot be "
                 "undone. To stop access but keep the record, suspend instead."
             ),
-            lambda job: coded_sentence("job.delete", n=job.size), action=Action.DELETE, can_undo=False,
+            lambda job: coded_sentence("job.delete", n=job.size), deletes=True, can_undo=False,
         ),
     )
 }  # fmt: skip
 
 
-# The number of members to name for each reason.
-MOST_NAMED = 10
-
-
-@dataclass
-class ChangePlan:
-    """The rows for `prepare`, the number of skipped members by reason, and the first IDs of each reason."""
-
-    rows: list[tuple[str, Body, Body]] = field(default_factory=list)
-    left_out: Counter[str] = field(default_factory=Counter)
-    left_out_ids: dict[str, list[str]] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, members: Iterable[Member], decide: DecideMember) -> "ChangePlan":
-        plan = cls()
-        for member in members:
-            outcome = decide(member)
-            if isinstance(outcome, str):
-                plan.left_out[outcome] += 1
-                if plan.left_out[outcome] <= MOST_NAMED:
-                    plan.left_out_ids.setdefault(outcome, []).append(member.member_id)
-            else:
-                plan.rows.append((member.member_id, *outcome))
-        return plan
+def plan_change(members: Iterable[Member], decide: DecideMember) -> ChangePlan:
+    """Return the rows for these members, and the reasons to skip others."""
+    plan = ChangePlan()
+    for member in members:
+        outcome = decide(member)
+        if isinstance(outcome, str):
+            plan.leave_out(outcome, member.member_id)
+        else:
+            plan.rows.append((member.member_id, *outcome))
+    return plan
 
 
 def posted_selection(request: TenantRequest) -> Selection:
@@ -182,16 +167,15 @@ def prepare(
 ) -> tuple[Job | None, ChangePlan]:
     """Return a job for the chosen members with a change, and the plan. The job is None if nothing would change."""
     members = _members(change, selection)
-    plan = ChangePlan.of(members, form.decide(members))
+    plan = plan_change(members, form.decide(members))
     if not plan.rows:
         return None, plan
     job = actions.prepare(
         kind=change.name,
         by=by,
-        rows=plan.rows,
+        **{"deletions" if change.deletes else "rows": plan.rows},
         permission=change.permission,
-        action=change.action,
-        options={**form.options, "left_out": dict(plan.left_out), "left_out_named": plan.left_out_ids},
+        options={**form.options, **plan.options},
         unchanged=plan.left_out.total(),
         starts_at=form.starts_at,
     )
@@ -258,6 +242,27 @@ def _reason_text(word: str, n: int) -> str:
         "goes_on": ngettext("%(n)s still has access.", "%(n)s still have access.", n),
         "ends_later": ngettext("%(n)s already ends later.", "%(n)s already end later.", n),
         "never_ends": ngettext("%(n)s has no end date.", "%(n)s have no end date.", n),
+        "restored": ngettext("%(n)s already has the former values.", "%(n)s already have the former values.", n),
+        "changed": ngettext("%(n)s changed since the import.", "%(n)s changed since the import.", n),
+        "gone": ngettext("%(n)s no longer exists.", "%(n)s no longer exist.", n),
+        "uncertain": ngettext(
+            "%(n)s has an uncertain result in the import.", "%(n)s have uncertain results in the import.", n
+        ),
+        "unrestorable": ngettext(
+            "%(n)s had a value that cannot be set again, such as a one-time code.",
+            "%(n)s had values that cannot be set again, such as one-time codes.",
+            n,
+        ),
+        "no_deletion": ngettext(
+            "%(n)s new member is kept: your role cannot delete members.",
+            "%(n)s new members are kept: your role cannot delete members.",
+            n,
+        ),
+        "rest": ngettext(
+            "%(n)s more row: undo the import again afterwards.",
+            "%(n)s more rows: undo the import again afterwards.",
+            n,
+        ),
         "unreadable": ngettext(
             "%(n)s has an end date that cannot be read or is too far away.",
             "%(n)s have end dates that cannot be read or are too far away.",

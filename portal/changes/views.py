@@ -25,7 +25,7 @@ from portal.domain.jobs import actions as job_actions
 from portal.domain.jobs import costs, kinds, queries, words
 from portal.domain.jobs.lists import DETAIL_COLUMN, MEMBER_COLUMN, OUTCOME_COLUMN, JobRows, job_chip
 from portal.domain.jobs.models import Action, Job, JobState, Row
-from portal.domain.jobs.pages import JobPage, render_started_job, render_table, tabs_of
+from portal.domain.jobs.pages import JobPage, render_started_job, render_table, tabs_of, undo_context
 from portal.domain.jobs.views import JobPages, job_finder
 from portal.domain.people.models import Group
 from portal.domain.sync.models import MirrorState
@@ -139,8 +139,8 @@ def respond(request: TenantRequest, job: Job) -> HttpResponseBase:
         "title": kind.title_of(job),
         "may": request.access.can(job.permission),
         "left_out": actions.left_out_of_job(job),
-        "deletes": Row.objects.filter(job=job, action=Action.DELETE).exists(),
         "can_undo": kind.can_undo,
+        "undoes_url": queries.page_for(request.access, job.undo_of) if job.undo_of is not None else "",
     }
     file = _file(view) if "export" in request.GET else None
     if file is not None:
@@ -153,24 +153,21 @@ def _preview(view: JobPage) -> HttpResponse:
     updates, deletes = counts.by_action(Action.UPDATE), counts.by_action(Action.DELETE)
     view.context |= {
         "counts": counts,
+        "updates": updates,
+        "deletes": deletes,
         "cost": costs.cost_of_rows(connection, updates=updates, deletes=deletes, reads=costs.count_needed_reads(job)),
         "connected": connection.is_connected,
         "as_of": MirrorState.objects.filter(kind=MirrorKind.MEMBERS).values_list("as_of", flat=True).first(),
         "typed": view.request.POST.get("typed", ""),
-        "number": str(counts.to_send),
     }
-    return render_table(view, PlannedRows, tabs_of(view, [("", _("All"), counts.rows)]), "changes/preview.html")
+    tabs = [("", _("All"), counts.rows)]
+    if updates and deletes:
+        tabs += [(Action.DELETE, _("Will delete"), deletes), (Action.UPDATE, _("Will change"), updates)]
+    return render_table(view, PlannedRows, tabs_of(view, tabs), "changes/preview.html")
 
 
 def _result(view: JobPage) -> HttpResponse:
-    job = view.job
-    undoing = job.undone_by.exclude(state=JobState.CHECKED).select_related("tenant").order_by("-id")
-    undone = undoing.exclude(state=JobState.WAITING).first()
-    view.context |= {
-        "undone_by": undone,
-        "ends_by": undoing.filter(state=JobState.WAITING).first(),
-        "waiting": job.state == JobState.WAITING,
-    }
+    view.context |= {**undo_context(view.job), "waiting": view.job.state == JobState.WAITING}
     return render_started_job(view, ResultRows, "changes/job.html")
 
 
@@ -240,7 +237,7 @@ def _confirm(request: TenantRequest, job: Job) -> str:
 
 CHANGE_PAGES = JobPages(
     VIEW,
-    find_job=job_finder(FAMILY, "undo_of"),
+    find_job=job_finder(FAMILY, "undo_of__tenant"),
     show_job=respond,
     home_address=lambda job: reverse("changes:index", args=[job.tenant.slug]),
     reason_not_to_start=_confirm,

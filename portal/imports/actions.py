@@ -15,7 +15,7 @@ from portal.base.files import file_limits, reading
 from portal.base.files.file_limits import FileFault
 from portal.base.timers.clock import ClockTime
 from portal.domain.intents.recording import Requester
-from portal.domain.jobs import actions, bulk_executor, kinds, queries
+from portal.domain.jobs import actions, bulk_executor, kinds, queries, undoing
 from portal.domain.jobs.kinds import JobKind
 from portal.domain.jobs.models import Job, JobState, Row
 from portal.domain.people.member_fields import CODE, MEMBER_ID, NAME
@@ -34,6 +34,22 @@ IMPORT = JobKind(
     check=checking.check,
     reason_texts=lists.MEMBER_TEXTS,
     field_label=lambda column: MEMBERS.label_of(column),
+)
+
+
+def _record_undo(job: Job, by: Requester) -> None:
+    """Record in the audit log that the import is being undone."""
+    if job.undo_of is not None:
+        actions.record_action(by, job.undo_of, "undone", {"job": job.pk})
+
+
+IMPORT_UNDO = JobKind(
+    name="import_undo",
+    permission=Permission.IMPORTS_RUN,
+    executor=bulk_executor,
+    title_of=lambda job: coded_sentence("job.undo", what=coded_sentence("job.import", file=job.title)),
+    decide_rows=bulk_executor.compare_with_lists,
+    on_started=_record_undo,
 )
 
 
@@ -190,6 +206,14 @@ def retry(*, by: Requester, job: Job) -> Job | None:
         actions.record_action(by, again, "retried", {"of": job.pk, "rows": len(lines)})
         actions.wake(again)
     return again
+
+
+def undo(*, by: Requester, job: Job) -> Job | None:
+    """Prepare the deletion of the members that an import created, and the former values of those that it changed.
+
+    None if nothing is left to undo.
+    """
+    return undoing.undo_creations(by=by, job=job, kind=IMPORT_UNDO.name)
 
 
 def discard(*, by: Requester, job: Job) -> bool:

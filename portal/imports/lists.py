@@ -24,7 +24,7 @@ from portal.domain.jobs.lists import (
     JobRows,
     job_chip,
 )
-from portal.domain.jobs.models import Action, Job, Row
+from portal.domain.jobs.models import Action, Job, JobState, Row
 from portal.domain.people.fields import CellKind
 from portal.imports import sheet_kinds
 from portal.imports.members import CLEAR_WORDS
@@ -38,12 +38,13 @@ def all_imports() -> QuerySet[Job]:
 
 
 def find_same_file(job: Job) -> Job | None:
-    """Return the last started import of the same file, or None. Retries are ignored."""
+    """Return the last started import of the same file, or None. Retries and undone imports are ignored."""
     file = job.sheet.file
     started = all_imports().filter(
         sheet__file__fingerprint=bytes(file.fingerprint), started_at__isnull=False, retry_of__isnull=True
     )
-    return started.exclude(pk=job.pk).exclude(sheet__file=file.pk).order_by("-started_at").first()
+    others = started.exclude(pk=job.pk).exclude(sheet__file=file.pk).exclude(undone_by__state=JobState.DONE)
+    return others.order_by("-started_at").first()
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from tenants.sentences import register_sentences, register_subject, register_tar
 nav.register(NavEntry("imports", _("Imports"), "table-import", "imports:index", Permission.IMPORTS_RUN))
 kinds.register(actions.IMPORT)
 sheet_kinds.register(actions.IMPORT.name, actions.MEMBERS)
+kinds.register(actions.IMPORT_UNDO)
 
 
 register_subject("imports", _("Imports"), "import")
@@ -28,6 +29,7 @@ register_sentences(
         "import.begun": _("Started as scheduled: %(job)s"),
         "import.stopped": _("Stopped: %(job)s"),
         "import.continued": _("Continued: %(job)s"),
+        "import.undone": _("Undo started: %(job)s"),
         "import.decided": _("Uncertain results decided: %(job)s"),
         "import.discarded": _("Discarded: %(job)s"),
         "import.downloaded": _("Rows downloaded: %(job)s"),

@@ -9,5 +9,5 @@ urlpatterns = [
     path("new/", views.new, name="new"),
     path("template/<spoken:language>.<sheet:kind>", views.template, name="template"),
     *views.SHEETS.urls(),
-    *job_urls(views.JOBS, "start", "stop", "continue", "retry", "decide", "discard"),
+    *job_urls(views.JOBS, "start", "stop", "continue", "retry", "undo", "decide", "discard"),
 ]

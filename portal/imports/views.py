@@ -22,7 +22,7 @@ from portal.domain.jobs import costs, kinds, views
 from portal.domain.jobs import queries as jobs
 from portal.domain.jobs.lists import ATTENTION, job_chip
 from portal.domain.jobs.models import Action, Job, JobState
-from portal.domain.jobs.pages import JobPage, progress_of_check, render_started_job, render_table, tabs_of
+from portal.domain.jobs.pages import JobPage, progress_of_check, render_started_job, render_table, tabs_of, undo_context
 from portal.domain.jobs.views import JobPages, job_finder
 from portal.domain.people.member_fields import CODE, MEMBER, MEMBER_ID
 from portal.domain.rights.forms import NewMemberRightsForm
@@ -146,6 +146,7 @@ def show_job(request: TenantRequest, job: Job) -> HttpResponseBase:
     view = JobPage(request, job)
     if job.state == JobState.CHECKED:
         return _render_checked(view, job)
+    view.context |= undo_context(job)
     return render_started_job(view, SentRows, "imports/sent.html")
 
 
@@ -215,6 +216,7 @@ JOBS = JobPages(
     home_address=lambda job: reverse("imports:index", args=[job.tenant.slug]),
     discarded_text=gettext_lazy("Discarded. Nothing was sent and the file was deleted."),
     retry=actions.retry,
+    undo=actions.undo,
     discard=actions.discard,
     uploaded_cells=lists.cells_of_lines,
     sheet_title="members",

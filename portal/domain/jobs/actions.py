@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q
 from django.utils.translation import get_language
 
 from accessapi import limits
@@ -16,6 +15,7 @@ from portal.domain.intents.models import State
 from portal.domain.intents.recording import Requester
 from portal.domain.jobs import kinds, queries, running
 from portal.domain.jobs.models import ALIVE, SENDING, Action, Halt, Job, JobState, NewRow, Row, RowState, insert_rows
+from portal.domain.jobs.planning import RowChange
 from portal.domain.people.member_fields import CODE, MEMBER, NAME, RIGHTS_NAMES
 from portal.domain.people.models import Member
 from tenants import audit
@@ -25,7 +25,6 @@ from tenants.sentences import Sentence
 # A person waits for the preview while a job's rows are stored.
 MAX_JOB_ROWS = 50_000
 _BATCH = 1000
-RowChange = tuple[str, Mapping[str, Any], Mapping[str, Any]]
 
 
 def create_job(*, by: Requester, kind: str, permission: Permission | str = "", **facts: Any) -> Job:
@@ -59,10 +58,10 @@ def prepare(
     *,
     kind: str,
     by: Requester,
-    rows: Iterable[RowChange],
+    rows: Iterable[RowChange] = (),
+    deletions: Iterable[RowChange] = (),
     title: Sentence | str = "",
     permission: Permission | None = None,
-    action: Action = Action.UPDATE,
     options: Mapping[str, Any] | None = None,
     unchanged: int = 0,
     starts_at: datetime | None = None,
@@ -71,10 +70,9 @@ def prepare(
 ) -> Job:
     """Store a job with its rows for the preview; nothing is sent before `start`.
 
-    `rows` are (member ID, body, former values), with the specification's names. A body may be empty where the kind's
-    `decide_rows` fills it. Names and codes for people are those of the mirror. `unchanged`: how many chosen members
-    were left out because nothing would change. `is_audited_elsewhere`: the audit log already has an entry for this
-    action.
+    `rows` change members, `deletions` delete them. A body may be empty if the kind's `decide_rows` fills it. Names and
+    codes for people are those of the mirror. `unchanged`: how many chosen members were left out because nothing would
+    change. `is_audited_elsewhere`: the audit log already has an entry for this action.
     """
     with transaction.atomic():
         job = create_job(
@@ -89,7 +87,8 @@ def prepare(
             starts_at=starts_at,
             undo_of=undo_of,
         )
-        count = _store_rows(job, action, rows)
+        deleted = _store_rows(job, Action.DELETE, deletions)
+        count = _store_rows(job, Action.UPDATE, rows, after=deleted)
         Job.objects.filter(pk=job.pk).update(size=count)
         job.refresh_from_db()
         if not is_audited_elsewhere:
@@ -97,8 +96,9 @@ def prepare(
     return job
 
 
-def _store_rows(job: Job, action: Action, rows: Iterable[RowChange]) -> int:
-    line, left = 0, iter(rows)
+def _store_rows(job: Job, action: Action, rows: Iterable[RowChange], after: int = 0) -> int:
+    """Store rows with the lines after this one. Return the last line."""
+    line, left = after, iter(rows)
     while batch := list(itertools.islice(left, _BATCH)):
         members = Member.objects.filter(member_id__in=[member_id for member_id, _body, _old in batch])
         named = {member_id: who for member_id, *who in members.values_list("member_id", NAME.name, CODE.name)}
@@ -233,39 +233,21 @@ def retry(*, by: Requester, job: Job) -> Job | None:
 
 
 def _copy_rows(job: Job, rows: Sequence[Row]) -> None:
-    """Copy rows to another job; their former values are those that the mirror shows now."""
+    """Copy rows to another job; their former values are those that the mirror shows now.
+
+    An undo keeps them: it is only for members that nobody has changed since.
+    """
     members = {m.member_id: m for m in Member.objects.filter(member_id__in=[row.member_id for row in rows])}
     fresh = []
     for row in rows:
         content, member = dict(row.content), members.get(row.member_id)
-        if member is not None:
+        if member is not None and job.undo_of_id is None:
             listed, rights = MEMBER.written_values(member), member.rights or {}
             old = {name: listed[name] for name in content["body"] or content["old"] if name in listed}
             old |= {name: rights[name] for name in content["body"] if name in RIGHTS_NAMES and name in rights}
             content["old"] = old
         fresh.append(NewRow(row.line, Action(row.action), row.member_id, content))
     insert_rows(job, fresh)
-
-
-def undo(*, by: Requester, job: Job) -> Job | None:
-    """Return a new job to preview that restores the former values. None: nothing was changed, or the job still runs.
-
-    Rows whose member no longer has the value that this job set are skipped when they are sent, and reported.
-    """
-    if not kinds.kind_of(job).can_undo or job.state not in (JobState.DONE, JobState.STOPPED):
-        return None
-    # A row whose answer was lost, and that was found applied before it was sent again, has no request any more.
-    ours = Q(part__isnull=False) | Q(attempts__gt=0)
-    done = Row.objects.filter(ours, job=job, state=RowState.SUCCEEDED, action=Action.UPDATE)
-    rows = list(done.order_by("line"))
-    back = [(row.member_id, row.content["old"], row.content["body"]) for row in rows if row.content["old"]]
-    if not back:
-        return None
-    options = {**job.options, "undo": not job.options.get("undo", False)}
-    permission = Permission(job.permission)
-    return prepare(
-        kind=job.kind, by=by, rows=back, title=job.title, permission=permission, options=options, undo_of=job
-    )
 
 
 def decide(*, by: Requester, job: Job, rows: Sequence[int] | None, applied: bool) -> int:

@@ -45,7 +45,7 @@ from portal.domain.jobs.models import (
 )
 from portal.domain.jobs.results import take_snapshot
 from portal.domain.jobs.running import stop_job
-from portal.domain.people.member_fields import CODE, MEMBER
+from portal.domain.people.member_fields import CODE, FACE, MEMBER
 from portal.domain.people.models import Member
 from portal.domain.people.text_folding import stored_forms
 from tenants.connections.service_clients import current_connection
@@ -252,12 +252,18 @@ def compare_with_lists(job: Job, rows: Sequence[Row]) -> Mapping[int, RowDecisio
 def _compare_row(row: Row, member: Member | None) -> RowDecision | None:
     if member is None or member.gone_at is not None:
         return AlreadyApplied() if row.action == Action.DELETE else Skip("gone")
-    present, content = MEMBER.written_values(member), row.content
+    present, content = {**MEMBER.written_values(member), **_values_of_no_request(member)}, row.content
     old, body = content["old"], content["body"]
     if row.action != Action.DELETE and all(MEMBER.is_same(name, value, present[name]) for name, value in body.items()):
         return AlreadyApplied()
-    changed = [name for name, value in old.items() if not MEMBER.is_same(name, value, present[name])]
+    known = {name: value for name, value in old.items() if name in present}
+    changed = [name for name, value in known.items() if not MEMBER.is_same(name, value, present[name])]
     return Skip("meanwhile", field=changed[0]) if changed else None
+
+
+def _values_of_no_request(member: Member) -> dict[str, Any]:
+    """Return the face, and the rights if they are known: a member to be deleted is compared with these, too."""
+    return {FACE.name: member.has_face or None, **(member.rights or {})}
 
 
 # A row is sent only if its member was read within this time. Rows that were read wait at most MAX_HOLD.

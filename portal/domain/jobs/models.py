@@ -40,7 +40,8 @@ class JobState(TextChoices):
 class Action(TextChoices):
     """The actions of a row.
 
-    refused: it failed the check, is never sent, and must be corrected in the file. double: it would create a member that probably exists. It is left out unless a person wants it.
+    double: it would create a member that probably exists. It is left out unless a person wants it. refused: it failed
+    the check; the file has to be corrected.
     """
 
     CREATE = "create", _("New")

@@ -215,6 +215,15 @@ def tabs_of(view: JobPage, counted: Iterable[tuple[str, Text, int]], first_tab: 
     ]
 
 
+def undo_context(job: Job) -> dict[str, Any]:
+    """Return the started undo of a job, and the one that waits for its time; None if there is none."""
+    undoing = job.undone_by.select_related("tenant", "by").order_by("-id")
+    return {
+        "undone_by": undoing.filter(started_at__isnull=False).first(),
+        "ends_by": undoing.filter(state=JobState.WAITING).first(),
+    }
+
+
 def render_table(view: JobPage, kind: type[JobRows], offered: list[Tab], template: str) -> HttpResponse:
     """Render the rows of the chosen tab."""
     tab = next(tab for tab in offered if tab.current)

@@ -24,7 +24,7 @@ from portal.base.files.writing import REASON_HEADINGS, is_reason_heading, send_f
 from portal.base.ui.outcome_lines import Progress
 from portal.base.ui.url_lookup import get_row_or_404, is_row_number
 from portal.domain.intents.recording import Requester
-from portal.domain.jobs import actions, kinds, queries, words
+from portal.domain.jobs import actions, kinds, queries, undoing, words
 from portal.domain.jobs.models import ALIVE, Job, JobState, RowState
 from portal.domain.jobs.pages import progress_of
 from portal.domain.people.fields import SheetColumn
@@ -79,7 +79,7 @@ class JobPages:
     discarded_text: str | Promise = _DISCARDED_TEXT
     reason_not_to_start: Callable[[TenantRequest, Job], str] = lambda _request, _job: ""
     retry: RepeatJob = actions.retry
-    undo: RepeatJob = actions.undo
+    undo: RepeatJob = undoing.undo
     discard: Callable[..., bool] = actions.discard
     describe_progress: Callable[[Job], Progress] = progress_of
     uploaded_cells: UploadedCells = lambda _job, _lines: iter(())

@@ -90,6 +90,7 @@ QR = QrCodeField(
         help=_("The service issues a QR code and e-mails it to this address."),
     )),
 )  # fmt: skip
+FACE = PresenceFlag("face_data", _("Face"), flag="has_face", audit_name="face")
 START = Moment(
     "use_date_start", _("Start of use"), request_model=MemberUpdate, help=_("Leave empty for now."), section="period",
     column_name="start", is_hidden=True,
@@ -148,7 +149,7 @@ MEMBER = FieldSet(
     Text("membergroup_name", _("Group"), key="group_key"),
     CARD,
     QR,
-    PresenceFlag("face_data", _("Face"), flag="has_face", audit_name="face"),
+    FACE,
     START,
     END,
     Text("account_type", _("Account type"), is_listed=False),

@@ -1,0 +1,148 @@
+"""Undo a job by another job, which is previewed like any other.
+
+Changed members get their former values, and created members are deleted, if nobody has changed them since. This is
+checked for the preview and again just before sending (`bulk_executor.compare_with_lists`).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db.models import F, Q, QuerySet
+
+from portal.domain.intents.recording import Requester
+from portal.domain.jobs import actions, bulk_executor, kinds
+from portal.domain.jobs.kinds import AlreadyApplied, RowDecision, Skip
+from portal.domain.jobs.models import Action, Job, JobState, Row, RowState
+from portal.domain.jobs.planning import ChangePlan
+from portal.domain.people.member_fields import FACE, MEMBER, QR
+from tenants.access import access_to
+from tenants.roles import Permission
+
+_ENDED = (JobState.DONE, JobState.STOPPED)
+# A row whose answer was lost, and that was found applied before it was sent again, has no request any more.
+_SENT_BY_JOB = Q(part__isnull=False) | Q(attempts__gt=0)
+_BATCH = 1000
+
+
+def undo(*, by: Requester, job: Job) -> Job | None:
+    """Return a new job to preview that restores the former values. None: nothing was changed, or the job still runs.
+
+    Rows whose member no longer has the value that this job set are skipped when they are sent, and reported.
+    """
+    if not kinds.kind_of(job).can_undo or job.state not in _ENDED:
+        return None
+    done = Row.objects.filter(_SENT_BY_JOB, job=job, state=RowState.SUCCEEDED, action=Action.UPDATE)
+    rows = list(done.order_by("line"))
+    back = [(row.member_id, row.content["old"], row.content["body"]) for row in rows if row.content["old"]]
+    if not back:
+        return None
+    options = {**job.options, "undo": not job.options.get("undo", False)}
+    permission = Permission(job.permission)
+    return actions.prepare(
+        kind=job.kind, by=by, rows=back, title=job.title, permission=permission, options=options, undo_of=job
+    )
+
+
+def undo_creations(*, by: Requester, job: Job, kind: str) -> Job | None:
+    """Return a new job of `kind` to preview that also deletes the members that a job created. None as in `undo`.
+
+    Deleting needs the permission for it. Without it, the created members are left out.
+    """
+    if job.state not in _ENDED:
+        return None
+    access = access_to(by.user, by.tenant)
+    plan = _plan(job, may_delete=access is not None and access.can(Permission.MEMBERS_DELETE))
+    if not plan.rows and not plan.deletions:
+        return None
+    return actions.prepare(
+        kind=kind,
+        by=by,
+        rows=plan.rows,
+        deletions=plan.deletions,
+        title=job.title,
+        permission=Permission.MEMBERS_DELETE if plan.deletions else Permission(job.permission),
+        options=plan.options,
+        unchanged=plan.left_out.total(),
+        undo_of=job,
+    )
+
+
+def _plan(job: Job, *, may_delete: bool) -> ChangePlan:
+    plan, rows = ChangePlan(), _applied_rows(job)
+    count = rows.count()
+    if count > actions.MAX_JOB_ROWS:
+        plan.left_out["rest"] = count - actions.MAX_JOB_ROWS
+    for at in range(0, min(count, actions.MAX_JOB_ROWS), _BATCH):
+        batch = list(rows[at : at + _BATCH])
+        back = {row.pk: _reverse(row) for row in batch}
+        decisions = bulk_executor.compare_with_lists(job, [each for each in back.values() if isinstance(each, Row)])
+        for row in batch:
+            _add(plan, row, back[row.pk], decisions, may_delete)
+    return plan
+
+
+def _applied_rows(job: Job) -> QuerySet[Row]:
+    """Return the rows that changed or created a member, or may have done so, the last one first.
+
+    In this order, a card that the job passed on is free again before it is given back.
+    """
+    sent = Row.objects.filter(_SENT_BY_JOB | Q(state=RowState.UNCERTAIN), job=job)
+    applied = sent.filter(state__in=[RowState.SUCCEEDED, RowState.UNCERTAIN], action__in=[Action.CREATE, Action.UPDATE])
+    last_first = [F(name).desc(nulls_last=True) for name in ("part__ordinal", "position", "line")]
+    return applied.order_by(*last_first)
+
+
+def _reverse(row: Row) -> Row | str:
+    """Return the row that undoes another one, or the reason why there is none."""
+    if row.state == RowState.UNCERTAIN or not row.member_id:
+        return "uncertain"
+    if row.action == Action.CREATE:
+        content = {**row.content, "body": {}, "old": _values_after_creation(row.content["body"])}
+        return Row(pk=row.pk, action=Action.DELETE, member_id=row.member_id, content=content)
+    body = _former_values(row.content["old"])
+    if body is None:
+        return "unrestorable"
+    content = {**row.content, "body": body, "old": row.content["body"]}
+    return Row(pk=row.pk, action=Action.UPDATE, member_id=row.member_id, content=content)
+
+
+def _values_after_creation(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all values of a member that was created with this body: the service's own where it leaves them out."""
+    written = [each for each in MEMBER if each.request_model is not None]
+    return {each.name: body.get(each.name, each.default) for each in written} | {FACE.name: None}
+
+
+def _former_values(old: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the body that restores these values; None if the service does not accept one of them."""
+    body = {name: value or MEMBER[name].empty_value for name, value in old.items()}
+    if any(not value and not MEMBER[name].is_clearable for name, value in body.items()):
+        return None
+    if code := body.get(QR.name):
+        # The portal does not store what a one-time code is calculated from.
+        if not code.get("data") or code.get("one_time_qr"):
+            return None
+        body[QR.name] = {"data": code["data"]}
+    return body
+
+
+def _add(plan: ChangePlan, row: Row, back: Row | str, decisions: Mapping[int, RowDecision], may_delete: bool) -> None:
+    reason = back if isinstance(back, str) else _reason(back, decisions.get(row.pk))
+    if not reason and row.action == Action.CREATE and not may_delete:
+        reason = "no_deletion"
+    if reason or isinstance(back, str):
+        return plan.leave_out(reason, row.member_id)
+    rows = plan.deletions if back.action == Action.DELETE else plan.rows
+    rows.append((back.member_id, back.content["body"], back.content["old"]))
+    return None
+
+
+def _reason(back: Row, decision: RowDecision | None) -> str:
+    """Return why nothing is sent for a row; "" if it is sent."""
+    match decision:
+        case Skip(reason_code="gone"):
+            return "gone"
+        case Skip():
+            return "changed"
+        case AlreadyApplied():
+            return "gone" if back.action == Action.DELETE else "restored"
+    return ""
