@@ -200,6 +200,7 @@ class Members(Table):
         Filter(
             "validity", pgettext_lazy("member", "Status"), suspensions.VALIDITY_CHOICES, suspensions.filter_by_validity
         ),
+        jobs.FROM_IMPORT,
     )
     actions = jobs.selection_actions()
     exports = KINDS

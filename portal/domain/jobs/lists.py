@@ -12,11 +12,11 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from portal.base.ui.chips import Chip
-from portal.base.ui.tables import BulkAction
+from portal.base.ui.tables import BulkAction, Filter
 from portal.base.ui.tables.columns import EMPTY_CELL, Column, EmptyState
 from portal.base.ui.tables.table import Table
-from portal.base.ui.url_lookup import url_in_tenant
-from portal.domain.jobs import words
+from portal.base.ui.url_lookup import is_row_number, url_in_tenant
+from portal.domain.jobs import kinds, queries, words
 from portal.domain.jobs.models import SENDING, Action, Job, JobState, Row, RowState
 from tenants.access import TenantRequest
 from tenants.roles import Permission
@@ -188,6 +188,21 @@ def filter_rows(rows: QuerySet[Row], show: str) -> QuerySet[Row]:
     if show in RowState.values:
         return rows.filter(state=show)
     return rows
+
+
+def _named_imports(request: TenantRequest, values: list[str]) -> list[tuple[str, str]]:
+    """Return these imports with their names, for people who may see imports."""
+    if not request.access.can(Permission.IMPORTS_RUN):
+        return []
+    family = kinds.kinds_in_family(kinds.SEQUENTIAL_FAMILY)
+    found = Job.objects.filter(kind__in=family, pk__in=filter(is_row_number, values)).values_list("pk", "title")
+    return [(str(pk), f"{pk} · {title}") for pk, title in found]
+
+
+#: The filter of a list of members by the import that created or changed them.
+FROM_IMPORT = Filter(
+    "import", _("From import"), (), queries.members_of_jobs, is_single=True, describe_chosen=_named_imports
+)
 
 
 _SELECTION_ACTIONS: tuple[tuple[str, Permission, str, Promise], ...] = (

@@ -9,6 +9,8 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from portal.domain.intents.models import Intent
 from portal.domain.jobs import kinds
 from portal.domain.jobs.models import NOT_APPLIED, SENDING, Action, Job, JobState, Part, Row, RowState
+from portal.domain.people.models import Member
+from portal.domain.people.queries import members_with_ids
 from tenants.access import Access
 from tenants.roles import Permission
 
@@ -107,6 +109,12 @@ def rows_applied_to(member_id: str, limit: int) -> list[Row]:
     """Return the newest rows in which a bulk request changed this member, or may have changed it."""
     rows = Row.objects.filter(member_id=member_id, state__in=_DONE, part__intent__isnull=False)
     return list(rows.select_related("job__tenant", "job__by", "part__intent").order_by("-id")[:limit])
+
+
+def members_of_jobs(members: QuerySet[Member], job_ids: Iterable[str]) -> QuerySet[Member]:
+    """Return those of the members whom one of these jobs created or changed, or may have done so."""
+    rows = Row.objects.filter(job__in=list(job_ids), state__in=_DONE, action__in=[Action.CREATE, Action.UPDATE])
+    return members_with_ids(members, rows.values("member_id"), "member_id")
 
 
 def job_pages_of(access: Access, intents: Iterable[str]) -> dict[str, str]:

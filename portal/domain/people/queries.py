@@ -77,9 +77,12 @@ class _IsOneOf(Func):
     output_field = BooleanField()
 
 
-def members_with_ids(members: QuerySet[Member], ids: QuerySet[Any, Any]) -> QuerySet[Member]:
-    """Return the members whose IDs a query returns. PostgreSQL looks these up before it applies other conditions."""
-    return members.filter(_IsOneOf(F("pk"), ArraySubquery(ids)))
+def members_with_ids(members: QuerySet[Member], ids: QuerySet[Any, Any], field: str = "pk") -> QuerySet[Member]:
+    """Return the members whose IDs a query returns. PostgreSQL looks these up before it applies other conditions.
+
+    `field`: "member_id" for the service's IDs.
+    """
+    return members.filter(_IsOneOf(F(field), ArraySubquery(ids)))
 
 
 def members() -> QuerySet[Member]:

@@ -69,6 +69,7 @@ class Filter:
     `choices` is a sequence of (value, label) or a function of the request that returns one. `apply` narrows the
     queryset by the chosen values; it gets only known ones. With `is_single`, only one value can be chosen. `find_url`
     returns the URL of a search for values, if there are too many to list; empty for people without access to it.
+    `describe_chosen` returns the choices for the values in the URL, for a filter that is offered only by links.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Filter:
     apply: Callable[[QuerySet[Any], list[str]], QuerySet[Any]]
     is_single: bool = False
     find_url: Callable[[Any], str] | None = None
+    describe_chosen: Callable[[Any, list[str]], Iterable[Choice]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +94,10 @@ class BoundFilter:
     def __init__(self, source: Filter, request: Any, values: list[str]) -> None:
         self.filter, self.name, self.label, self.is_single = source, source.name, source.label, source.is_single
         self.find_url = source.find_url(request) if source.find_url else ""
-        known = list(source.choices(request) if callable(source.choices) else source.choices)
         self.values = [value for value in dict.fromkeys(values) if value]
+        known = list(source.choices(request) if callable(source.choices) else source.choices)
+        if source.describe_chosen is not None and self.values:
+            known += source.describe_chosen(request, self.values)
         self.unknown = [value for value in self.values if value not in dict(known)]
         strange = [(value, _("%(value)s (unknown)") % {"value": value}) for value in self.unknown]
         self.options = [Option(value, label, value in self.values) for value, label in [*known, *strange]]
