@@ -310,7 +310,7 @@ def test_whatever_is_posted_is_answered(desk, act):
 
 def test_what_the_page_of_all_changes_undoes_is_judged_the_same(desk):
     from portal.domain.intents.recording import Requester
-    from portal.domain.jobs import actions
+    from portal.domain.jobs import undoing
 
     plain, theirs = desk.people[:2]
     for member in (plain, theirs):
@@ -318,7 +318,7 @@ def test_what_the_page_of_all_changes_undoes_is_judged_the_same(desk):
     job = desk.run(desk.prepared("grant", [plain, theirs]))
     known_and_so(desk, theirs, option(entry(desk.area, OFFICE)))
     with desk.scope():
-        back = actions.undo(by=Requester(desk.place.tenant, desk.user), job=job)
+        back = undoing.undo(by=Requester(desk.place.tenant, desk.user), job=job)
     back = desk.run(desk.job(back.pk))
     assert equal(desk.devices(plain), NOTHING)
     assert equal(desk.devices(theirs), option(entry(desk.area, OFFICE)))
