@@ -128,15 +128,16 @@ BULK_CHANGES: dict[str, BulkChange] = {
 }  # fmt: skip
 
 
-def plan_change(members: Iterable[Member], decide: DecideMember) -> ChangePlan:
+def plan_change(change: BulkChange, members: Iterable[Member], decide: DecideMember) -> ChangePlan:
     """Return the rows for these members, and the reasons to skip others."""
     plan = ChangePlan()
+    rows = plan.deletions if change.deletes else plan.rows
     for member in members:
         outcome = decide(member)
         if isinstance(outcome, str):
             plan.leave_out(outcome, member.member_id)
         else:
-            plan.rows.append((member.member_id, *outcome))
+            rows.append((member.member_id, *outcome))
     return plan
 
 
@@ -167,13 +168,14 @@ def prepare(
 ) -> tuple[Job | None, ChangePlan]:
     """Return a job for the chosen members with a change, and the plan. The job is None if nothing would change."""
     members = _members(change, selection)
-    plan = plan_change(members, form.decide(members))
-    if not plan.rows:
+    plan = plan_change(change, members, form.decide(members))
+    if plan.is_empty:
         return None, plan
     job = actions.prepare(
         kind=change.name,
         by=by,
-        **{"deletions" if change.deletes else "rows": plan.rows},
+        rows=plan.rows,
+        deletions=plan.deletions,
         permission=change.permission,
         options={**form.options, **plan.options},
         unchanged=plan.left_out.total(),

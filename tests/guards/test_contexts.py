@@ -35,7 +35,7 @@ REASONS: dict[str, str] = {
     "Reason; Result; State; Target; What; When; Who; Last used",
     "fields of a person, wherever they are asked for, shown or imported": "Account type; Card; Company; "
     "E-mail address; End date unreadable; End of use; Face; No end date; Remarks; Return keys by",
-    "states of requests, rows and jobs, one row of chips for all": "Applied; Changed; Deleted; Done; "
+    "states of requests, rows and jobs, one row of chips for all": "Applied; Changed; Deleted; Done; Needs correction; "
     "New; Not applied; Not sent; Not started; Refused; Running; Sent; Stopped; Unchanged; Waiting; Will change",
     "states of a code, a connection, a tenant and a device alike": "Active; Connected; Connection lost; Not connected; "
     "Revoked",

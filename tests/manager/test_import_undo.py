@@ -198,6 +198,25 @@ class TestWhatChangedSince:
             assert Member.objects.get(member_code=first.member_code).member_name == "別名"
 
 
+    def test_a_code_that_cannot_be_set_again_is_left_as_it_is(self, desk, manager, url):
+        mailed, coded = known(desk, 2)
+        edit(desk, mailed.member_code, qrcode={"email": "old@example.test"})
+        edit(desk, coded.member_code, qrcode={"data": "OLDCODE1"})
+        there = imported(
+            desk, manager, url,
+            ["", mailed.member_code, "NEWCODE1"], ["", coded.member_code, "NEWCODE2"],
+            headings=["氏名", "社員番号", "QRデータ"],
+        )  # fmt: skip
+        undo = prepared(manager, there)
+        page = said(manager.get(undo))
+        assert "Will change 1 Skipped 1" in page
+        assert f"1 had a value that cannot be set again, such as a one-time code. ({mailed.member_name})" in page
+        undone(desk, manager, undo)
+        with inside(desk):
+            codes = [Member.objects.get(pk=member.pk).qrcode for member in (mailed, coded)]
+        assert codes == [{"data": "NEWCODE1"}, {"data": "OLDCODE1"}]
+
+
 class TestWorkersThatEnd:
     def test_between_two_requests_neither_lose_nor_double_a_deletion(self, desk, manager, url):
         there = imported(desk, manager, url, *new(desk, 5))

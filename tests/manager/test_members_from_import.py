@@ -88,7 +88,7 @@ def test_an_unknown_import_or_one_that_a_person_may_not_see_shows_no_one(desk, m
 
 @pytest.fixture
 def crowd(desk):
-    """Add 20,000 members, and tell the database's planner about them."""
+    """Add 20,000 members and update the statistics of the table."""
     with inside(desk):
         added = [
             Member(tenant=desk.place.tenant, member_id=f"x-{n}", member_name=f"多数{n}", name_key=f"多数{n}")

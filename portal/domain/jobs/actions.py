@@ -235,7 +235,7 @@ def retry(*, by: Requester, job: Job) -> Job | None:
 def _copy_rows(job: Job, rows: Sequence[Row]) -> None:
     """Copy rows to another job; their former values are those that the mirror shows now.
 
-    An undo keeps them: it is only for members that nobody has changed since.
+    An undo keeps them: it is only for members that have not changed since.
     """
     members = {m.member_id: m for m in Member.objects.filter(member_id__in=[row.member_id for row in rows])}
     fresh = []

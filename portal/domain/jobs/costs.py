@@ -13,7 +13,7 @@ from portal.domain.jobs import kinds, queries
 from portal.domain.jobs.models import Action, Job, JobState, Part, PartState, Row, RowState
 from tenants.models import Connection
 
-# A single read, or a row that is a request of its own.
+# A single read, or a row that is sent alone.
 SECONDS_PER_CALL = 0.3
 # Most of the time of a request with fewer members is that of the request itself.
 _MIN_MEMBERS_FOR_PACE = 100

@@ -200,7 +200,7 @@ def describe_for_audit(job: Job, action: str) -> AuditDescription:
 
 
 def kinds_of_single_rows() -> list[str]:
-    """Return the names of the kinds whose rows are requests of their own."""
+    """Return the names of the kinds whose rows are sent one by one."""
     return [kind.name for kind in _kinds.values() if kind.submit_row is not None]
 
 

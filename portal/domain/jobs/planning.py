@@ -27,6 +27,10 @@ class ChangePlan:
             self.left_out_ids.setdefault(reason, []).append(member_id)
 
     @property
+    def is_empty(self) -> bool:
+        return not self.rows and not self.deletions
+
+    @property
     def options(self) -> dict[str, Any]:
         """Return the skipped members as options of the job."""
         return {"left_out": dict(self.left_out), "left_out_named": self.left_out_ids}

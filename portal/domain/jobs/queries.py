@@ -112,7 +112,7 @@ def rows_applied_to(member_id: str, limit: int) -> list[Row]:
 
 
 def members_of_jobs(members: QuerySet[Member], job_ids: Iterable[str]) -> QuerySet[Member]:
-    """Return those of the members whom one of these jobs created or changed, or may have done so."""
+    """Return those of the members that one of these jobs created or changed, or may have changed."""
     rows = Row.objects.filter(job__in=list(job_ids), state__in=_DONE, action__in=[Action.CREATE, Action.UPDATE])
     return members_with_ids(members, rows.values("member_id"), "member_id")
 

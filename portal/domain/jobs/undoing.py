@@ -1,6 +1,6 @@
 """Undo a job by another job, which is previewed like any other.
 
-Changed members get their former values, and created members are deleted, if nobody has changed them since. This is
+Changed members get their former values, and created members are deleted, if they have not changed since. This is
 checked for the preview and again just before sending (`bulk_executor.compare_with_lists`).
 """
 
@@ -14,7 +14,8 @@ from portal.domain.jobs import actions, bulk_executor, kinds
 from portal.domain.jobs.kinds import AlreadyApplied, RowDecision, Skip
 from portal.domain.jobs.models import Action, Job, JobState, Row, RowState
 from portal.domain.jobs.planning import ChangePlan
-from portal.domain.people.member_fields import FACE, MEMBER, QR
+from portal.domain.people.fields import Unrestorable
+from portal.domain.people.member_fields import FACE, MEMBER
 from tenants.access import access_to
 from tenants.roles import Permission
 
@@ -52,7 +53,7 @@ def undo_creations(*, by: Requester, job: Job, kind: str) -> Job | None:
         return None
     access = access_to(by.user, by.tenant)
     plan = _plan(job, may_delete=access is not None and access.can(Permission.MEMBERS_DELETE))
-    if not plan.rows and not plan.deletions:
+    if plan.is_empty:
         return None
     return actions.prepare(
         kind=kind,
@@ -99,8 +100,9 @@ def _reverse(row: Row) -> Row | str:
     if row.action == Action.CREATE:
         content = {**row.content, "body": {}, "old": _values_after_creation(row.content["body"])}
         return Row(pk=row.pk, action=Action.DELETE, member_id=row.member_id, content=content)
-    body = _former_values(row.content["old"])
-    if body is None:
+    try:
+        body = {name: MEMBER[name].value_to_restore(value) for name, value in row.content["old"].items()}
+    except Unrestorable:
         return "unrestorable"
     content = {**row.content, "body": body, "old": row.content["body"]}
     return Row(pk=row.pk, action=Action.UPDATE, member_id=row.member_id, content=content)
@@ -110,19 +112,6 @@ def _values_after_creation(body: Mapping[str, Any]) -> dict[str, Any]:
     """Return all values of a member that was created with this body: the service's own where it leaves them out."""
     written = [each for each in MEMBER if each.request_model is not None]
     return {each.name: body.get(each.name, each.default) for each in written} | {FACE.name: None}
-
-
-def _former_values(old: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the body that restores these values; None if the service does not accept one of them."""
-    body = {name: value or MEMBER[name].empty_value for name, value in old.items()}
-    if any(not value and not MEMBER[name].is_clearable for name, value in body.items()):
-        return None
-    if code := body.get(QR.name):
-        # The portal does not store what a one-time code is calculated from.
-        if not code.get("data") or code.get("one_time_qr"):
-            return None
-        body[QR.name] = {"data": code["data"]}
-    return body
 
 
 def _add(plan: ChangePlan, row: Row, back: Row | str, decisions: Mapping[int, RowDecision], may_delete: bool) -> None:

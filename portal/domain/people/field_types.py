@@ -21,6 +21,7 @@ from portal.domain.people.fields import (
     TenantKeys,
     Unexpected,
     UnreadableCells,
+    Unrestorable,
     as_json,
     is_contained,
     item_moment,
@@ -143,6 +144,14 @@ class QrCodeField(Field):
         if not new or not isinstance(current, dict):
             return not new and not current
         return is_contained(new, current)
+
+    def value_to_restore(self, former: Any) -> Any:
+        if not former:
+            return super().value_to_restore(former)
+        # The seed of a one-time code is not stored, and sending an address would e-mail another code.
+        if not former.get("data") or former.get("one_time_qr"):
+            raise Unrestorable(self.name)
+        return {"data": former["data"]}
 
     def format_value(self, value: Any, named: Mapping[str, str] | None = None) -> str:
         if isinstance(value, dict) and value.get("email"):

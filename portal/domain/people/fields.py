@@ -152,6 +152,10 @@ class UnreadableCells(Exception):
     """The cells of a row hold no valid value of a field. Arguments: the name of the cell, and a word for the reason."""
 
 
+class Unrestorable(Exception):
+    """The service does not accept a former value of a field. Argument: the field's name."""
+
+
 @cache
 def limits_of(sent: type[SentModel]) -> dict[str, dict[str, Any]]:
     """Return the JSON Schema of each field of a request's model, by name."""
@@ -266,6 +270,12 @@ class Field:
     @property
     def empty_value(self) -> Any:
         return None if self.request_model is not None and self.name in self.request_model.nullable else ""
+
+    def value_to_restore(self, former: Any) -> Any:
+        """Return what an update sends to set a former value again. Raises Unrestorable."""
+        if not former and not self.is_clearable:
+            raise Unrestorable(self.name)
+        return former or self.empty_value
 
     def list_column(self, **more: Any) -> Column:
         """Return the column that shows the field in a list."""
