@@ -197,7 +197,6 @@ class TestWhatChangedSince:
         with inside(desk):
             assert Member.objects.get(member_code=first.member_code).member_name == "別名"
 
-
     def test_a_code_that_cannot_be_set_again_is_left_as_it_is(self, desk, manager, url):
         mailed, coded = known(desk, 2)
         edit(desk, mailed.member_code, qrcode={"email": "old@example.test"})

@@ -4,9 +4,6 @@ Changed members get their former values, and created members are deleted, if the
 checked for the preview and again just before sending (`bulk_executor.compare_with_lists`).
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 from django.db.models import F, Q, QuerySet
 
 from portal.domain.intents.recording import Requester
@@ -69,16 +66,21 @@ def undo_creations(*, by: Requester, job: Job, kind: str) -> Job | None:
 
 
 def _plan(job: Job, *, may_delete: bool) -> ChangePlan:
-    plan, rows = ChangePlan(), _applied_rows(job)
-    count = rows.count()
-    if count > actions.MAX_JOB_ROWS:
-        plan.left_out["rest"] = count - actions.MAX_JOB_ROWS
-    for at in range(0, min(count, actions.MAX_JOB_ROWS), _BATCH):
-        batch = list(rows[at : at + _BATCH])
-        back = {row.pk: _reverse(row) for row in batch}
-        decisions = bulk_executor.compare_with_lists(job, [each for each in back.values() if isinstance(each, Row)])
-        for row in batch:
-            _add(plan, row, back[row.pk], decisions, may_delete)
+    plan, ids = ChangePlan(), list(_applied_rows(job).values_list("pk", flat=True))
+    if len(ids) > actions.MAX_JOB_ROWS:
+        plan.left_out["rest"] = len(ids) - actions.MAX_JOB_ROWS
+    for at in range(0, min(len(ids), actions.MAX_JOB_ROWS), _BATCH):
+        some = ids[at : min(at + _BATCH, actions.MAX_JOB_ROWS)]
+        rows = Row.objects.in_bulk(some)
+        reasons = {pk: _reverse(rows[pk]) for pk in some}
+        decisions = bulk_executor.compare_with_lists(job, [rows[pk] for pk in some if not reasons[pk]])
+        for pk in some:
+            row = rows[pk]
+            if reason := reasons[pk] or _reason(row, decisions.get(pk), may_delete):
+                plan.leave_out(reason, row.member_id)
+            else:
+                changes = plan.deletions if row.action == Action.DELETE else plan.rows
+                changes.append((row.member_id, row.content["body"], row.content["old"]))
     return plan
 
 
@@ -93,45 +95,35 @@ def _applied_rows(job: Job) -> QuerySet[Row]:
     return applied.order_by(*last_first)
 
 
-def _reverse(row: Row) -> Row | str:
-    """Return the row that undoes another one, or the reason why there is none."""
+# The fields of the request that creates a member, with the values that the service sets for those left out.
+_AFTER_CREATION = {**{each.name: each.default for each in MEMBER if each.request_model is not None}, FACE.name: None}
+
+
+def _reverse(row: Row) -> str:
+    """Turn a row, in memory alone, into the one that undoes it. Return the reason if this is impossible, else ""."""
     if row.state == RowState.UNCERTAIN or not row.member_id:
         return "uncertain"
+    content = row.content
     if row.action == Action.CREATE:
-        content = {**row.content, "body": {}, "old": _values_after_creation(row.content["body"])}
-        return Row(pk=row.pk, action=Action.DELETE, member_id=row.member_id, content=content)
+        row.action = Action.DELETE
+        row.content = {**content, "body": {}, "old": {**_AFTER_CREATION, **content["body"]}}
+        return ""
     try:
-        body = {name: MEMBER[name].value_to_restore(value) for name, value in row.content["old"].items()}
+        former = {name: MEMBER[name].value_to_restore(value) for name, value in content["old"].items()}
     except Unrestorable:
         return "unrestorable"
-    content = {**row.content, "body": body, "old": row.content["body"]}
-    return Row(pk=row.pk, action=Action.UPDATE, member_id=row.member_id, content=content)
+    row.content = {**content, "body": former, "old": content["body"]}
+    return ""
 
 
-def _values_after_creation(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all values of a member that was created with this body: the service's own where it leaves them out."""
-    written = [each for each in MEMBER if each.request_model is not None]
-    return {each.name: body.get(each.name, each.default) for each in written} | {FACE.name: None}
-
-
-def _add(plan: ChangePlan, row: Row, back: Row | str, decisions: Mapping[int, RowDecision], may_delete: bool) -> None:
-    reason = back if isinstance(back, str) else _reason(back, decisions.get(row.pk))
-    if not reason and row.action == Action.CREATE and not may_delete:
-        reason = "no_deletion"
-    if reason or isinstance(back, str):
-        return plan.leave_out(reason, row.member_id)
-    rows = plan.deletions if back.action == Action.DELETE else plan.rows
-    rows.append((back.member_id, back.content["body"], back.content["old"]))
-    return None
-
-
-def _reason(back: Row, decision: RowDecision | None) -> str:
+def _reason(row: Row, decision: RowDecision | None, may_delete: bool) -> str:
     """Return why nothing is sent for a row; "" if it is sent."""
+    deletes = row.action == Action.DELETE
     match decision:
         case Skip(reason_code="gone"):
             return "gone"
         case Skip():
             return "changed"
         case AlreadyApplied():
-            return "gone" if back.action == Action.DELETE else "restored"
-    return ""
+            return "gone" if deletes else "restored"
+    return "no_deletion" if deletes and not may_delete else ""
