@@ -36,9 +36,7 @@ def test_a_code_that_only_looks_different_means_the_same_member(desk, form):
     assert (row.action, row.member_id) == (Action.SAME, member.member_id)
 
 
-@pytest.mark.parametrize(
-    "codes", [("EX1", "EX1\u00a0"), ("EX1", "ＥＸ１"), ("EX1", "ex1"), ("EX\u200b1", "EX1\u3000")]
-)
+@pytest.mark.parametrize("codes", [("EX1", "EX1\u00a0"), ("EX1", "ＥＸ１"), ("EX1", "ex1"), ("EX\u200b1", "EX1\u3000")])
 def test_two_such_codes_in_one_file_are_named_as_doubles(desk, codes):
     group = desk.groups[0].membergroup_name
     first, second = desk.rows(desk.checked(lines(HEADINGS, *[["a", code, group, "", ""] for code in codes])))
@@ -51,7 +49,9 @@ def test_cleaned_values_are_counted_and_shown_with_what_was_there(desk):
     assert row.content["body"]["member_name"] == "山田 太郎"
     assert row.content["body"]["member_code"] == "EX9"
     assert row.content["cleaned"]["member_code"] == ["EX\u200b9", "EX9"]
-    assert findings_texts(type(job).objects.select_related("sheet").get(pk=job.pk)) == ["2 values were cleaned (lines 2)."]
+    assert findings_texts(type(job).objects.select_related("sheet").get(pk=job.pk)) == [
+        "2 values were cleaned (lines 2)."
+    ]
 
 
 @pytest.mark.parametrize("card", ["1.23457E+11", "8.96529e+15", "1,23457E+11", "1E+12"])
@@ -79,7 +79,9 @@ def test_a_card_with_many_zeros_at_its_end_is_noted(desk, card, is_noted):
 def test_a_few_short_cards_among_long_ones_are_pointed_out(desk):
     group = desk.groups[0].membergroup_name
     rows = [[f"n{n}", f"Z{n}", group, f"{7_000_000_000 + n}", ""] for n in range(9)]
-    job = desk.checked(lines(HEADINGS, *rows, ["a", "Z10", group, "123456789", ""], ["b", "Z11", group, "12345678", ""]))
+    job = desk.checked(
+        lines(HEADINGS, *rows, ["a", "Z10", group, "123456789", ""], ["b", "Z11", group, "12345678", ""])
+    )
     job.sheet.refresh_from_db()
     assert job.sheet.findings["short_cards"] == {"n": 2, "digits": 10, "lines": [11, 12]}
     job = desk.checked(lines(HEADINGS, *rows))

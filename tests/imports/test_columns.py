@@ -86,7 +86,12 @@ def test_japanese_parts_of_a_name_begin_with_the_family(desk):
 
 @pytest.mark.parametrize(
     ("days", "order"),
-    [(["3/4/2027", "25/12/2027"], "dmy"), (["3/4/2027", "12/25/2027"], "mdy"), (["2027/3/4"], ""), (["令和9年3月4日"], "")],
+    [
+        (["3/4/2027", "25/12/2027"], "dmy"),
+        (["3/4/2027", "12/25/2027"], "mdy"),
+        (["2027/3/4"], ""),
+        (["令和9年3月4日"], ""),
+    ],
 )
 def test_the_order_of_dates_is_found_in_the_file(desk, days, order):
     job = desk.upload(lines(["氏名", "利用終了日"], *[[f"n{n}", day] for n, day in enumerate(days)]))

@@ -17,7 +17,18 @@ from portal.imports.models import KIND
 from tenants.scope import tenant_scope
 from tests.imports.conftest import Desk
 
-NAMES = ["𠮷野 家", "髙橋 一郎", "=1+1", "-5", "Łukasz Čapek", "'=x", "山田　太郎 ", "Nguyễn Thị Ánh", "O'Brien", "佐藤,花子"]
+NAMES = [
+    "𠮷野 家",
+    "髙橋 一郎",
+    "=1+1",
+    "-5",
+    "Łukasz Čapek",
+    "'=x",
+    "山田　太郎 ",
+    "Nguyễn Thị Ánh",
+    "O'Brien",
+    "佐藤,花子",
+]
 CODES = ["000042", "E-1", "0", "1e5", "ＥＸ９", "-7", "+81", "42.0", "1/2", ""]
 
 
@@ -43,7 +54,9 @@ def exported(manager, place, kind, language):
 # What spreadsheets do to a cell of CSV when a person opens the file and saves it.
 CHANGES = {
     "cuts seconds": lambda cell: re.sub(r"^(\d{4}-\d\d-\d\d \d\d:\d\d):\d\d$", r"\1", cell),
-    "writes dates with slashes": lambda cell: re.sub(r"^(\d{4})-0?(\d+)-0?(\d+) 0?(\d+)(:\d\d)", r"\1/\2/\3 \4\5", cell),
+    "writes dates with slashes": lambda cell: re.sub(
+        r"^(\d{4})-0?(\d+)-0?(\d+) 0?(\d+)(:\d\d)", r"\1/\2/\3 \4\5", cell
+    ),
     "takes zeros from numbers": lambda cell: cell.lstrip("0") or "0" if cell.isdecimal() and cell else cell,
     "adds spaces": lambda cell: f"{cell} " if cell else cell,
 }
@@ -93,7 +106,9 @@ def test_a_csv_that_was_saved_again_changes_nobody(manager, place, language):
     content = exported(manager, place, "csv", language)
 
     @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
-    @given(changes=st.sets(st.sampled_from(sorted(CHANGES))), encoding=st.sampled_from(["utf-8-sig", "cp932", "utf-16"]))
+    @given(
+        changes=st.sets(st.sampled_from(sorted(CHANGES))), encoding=st.sampled_from(["utf-8-sig", "cp932", "utf-16"])
+    )
     def saved(changes, encoding):
         assert outcome(place, saved_as_csv(content, sorted(changes), encoding)) == []
 

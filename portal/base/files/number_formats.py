@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
+from functools import partial
 from typing import Any
 
 from openpyxl.styles.numbers import is_date_format, is_timedelta_format
@@ -47,7 +48,7 @@ def compile_format(code: str) -> CellFormat:
     if is_timedelta_format(code):
         return _read_duration
     if is_date_format(code) or (code != "General" and _ERA.search(_QUOTED.sub("", code))):
-        return _read_date
+        return partial(_read_date, has_clock="h" in _QUOTED.sub("", code).lower())
     if _SCIENTIFIC.search(_QUOTED.sub("", code)):
         return read_number
     sections = [_Section.parse(part) for part in _split_sections(code)]
@@ -256,13 +257,14 @@ def _read_duration(value: str, epoch: datetime) -> tuple[str, str]:
     return f"{'-' if seconds < 0 else ''}{hour}:{minute:02}:{second:02}", ""
 
 
-def _read_date(value: str, epoch: datetime) -> tuple[str, str]:
+def _read_date(value: str, epoch: datetime, *, has_clock: bool) -> tuple[str, str]:
+    """Return a date, with its time if the format shows one or it is not midnight."""
     try:
         moment: Any = from_excel(round(float(value) * 86_400) / 86_400, epoch)
     except (ValueError, OverflowError, TypeError):
         return read_number(value, epoch)
     if isinstance(moment, timedelta | time):
         return str(moment), ""
-    if isinstance(moment, datetime) and (moment.hour or moment.minute or moment.second):
+    if isinstance(moment, datetime) and (has_clock or moment.hour or moment.minute or moment.second):
         return moment.strftime("%Y-%m-%d %H:%M:%S"), ""
     return (moment.strftime("%Y-%m-%d"), "") if moment.year >= 1000 else read_number(value, epoch)
