@@ -133,7 +133,7 @@ class GuestChecker:
     def _new_row(self, row: SheetRow, order: CodeOrder, visits_by_name: dict[str, list[Visit]]) -> NewRow:
         name = next(filter(None, (row.texts.get("name", ""), *map(str.strip, row.cells))), "")
         if row.problems:
-            content = {"name": name, "order": None, "quoted": row.quoted}
+            content: dict[str, Any] = {"name": name, "order": None, "quoted": row.quoted}
             return NewRow(row.line, Action.REFUSED, "", content, row.problems)
         visits, problems = self._duplicates(row, order, visits_by_name)
         self._last_end = max(filter(None, (self._last_end, order.end)))
@@ -208,7 +208,7 @@ def _start(row: SheetRow, date_order: Order | None) -> datetime | None:
 
 def _day(text: str, date_order: Order | None) -> datetime | None:
     day = date_parsing.parse_day(text, order=date_order, today=hours.now().date())
-    return day and datetime(day.year, day.month, day.day, tzinfo=JST)
+    return None if day is None else datetime(day.year, day.month, day.day, tzinfo=JST)
 
 
 def _end(row: SheetRow, start: datetime, preset: Preset | None, date_order: Order | None) -> datetime | None:

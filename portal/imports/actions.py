@@ -33,7 +33,7 @@ IMPORT = JobKind(
     page_address=lambda job: reverse("imports:page", args=[job.tenant.slug, job.pk]),
     check=checking.check,
     reason_texts=lists.MEMBER_TEXTS,
-    field_label=lambda column: MEMBERS.label_of(column),
+    field_label=sheet_kinds.labels_of(KIND),
 )
 
 

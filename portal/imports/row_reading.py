@@ -127,7 +127,9 @@ class RowReader:
         whole = " ".join(filter(None, (row.texts.pop(name, "") for name in self._parts)))
         if whole:
             row.texts[self._whole] = whole
-        row.problems = [(self._whole if name in self._parts else name, *more) for name, *more in row.problems]
+        row.problems = [
+            (self._whole if name in self._parts else name, reason, values) for name, reason, values in row.problems
+        ]
 
     @property
     def findings(self) -> dict[str, Any]:

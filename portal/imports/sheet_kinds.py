@@ -76,6 +76,11 @@ def register(job_kind: str, kind: SheetKind) -> None:
     _kinds[job_kind] = kind
 
 
+def labels_of(job_kind: str) -> Callable[[str], str]:
+    """Return a function that gives the label of a column of a kind; empty if it is none."""
+    return lambda column: kind_named(job_kind).label_of(column)
+
+
 def kind_of(job: Job) -> SheetKind:
     return _kinds[job.kind]
 

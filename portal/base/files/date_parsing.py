@@ -130,12 +130,6 @@ def _clock(plain: str) -> timedelta | None:
     return clock if minute < 60 and second < 60 and clock <= _DAY else None
 
 
-def parse_time(text: str) -> time | None:
-    """Return the time of day of a text as parse_clock reads it; None for anything else and for 24:00."""
-    clock = parse_clock(text)
-    return (datetime.combine(date.min, time()) + clock).time() if clock is not None and clock < _DAY else None
-
-
 def at_clock(day: date, clock: timedelta, *, end: bool = False) -> datetime | None:
     """Return the moment of a clock on a day; as an `end`, 24:00 is the day's last second. None after the last year."""
     if end and clock == _DAY:

@@ -79,7 +79,7 @@ class AddressField(forms.EmailField):
     default_validators = [validate_address]
 
     def to_python(self, value: Any) -> Any:
-        return fold_address(super().to_python(value))
+        return fold_address(super().to_python(value) or "")
 
 
 def validate_year(at: datetime | None) -> None:
