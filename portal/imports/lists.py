@@ -191,7 +191,8 @@ _COMMON_TEXTS: dict[str, Callable[[Facts], str]] = {
     "format_differs": lambda f: _("the sheet shows this number in another form: check the value"),
     "merged": lambda f: _("merged cell: its value counts for each of its rows"),
     "zeros_at_end": lambda f: _("many zeros at the end: check whether a spreadsheet has lost digits"),
-    "letters_lost": lambda f: _("“?” in the name: a spreadsheet may have lost letters. They were not changed"),
+    "question_mark": lambda f: _("“?” in the name: a spreadsheet may have lost letters"),
+    "letters_lost": lambda f: _("“?” in the name where letters are: not changed"),
 }
 MEMBER_TEXTS: dict[str, Callable[[Facts], str]] = {
     **_COMMON_TEXTS,

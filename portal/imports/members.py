@@ -220,7 +220,7 @@ class MemberChecker:
         if row.member_id:  # an unknown member ID is refused already; the other problems are shown as well
             body.setdefault(NAME.name, "-")
         if "?" in row.name:
-            result.note(NAME.name, "letters_lost")
+            result.note(NAME.name, "question_mark")
         result.action, result.body = Action.CREATE, body
         _check_values(result, MemberCreate, {GROUP.name: "-", **body}, body)
 
