@@ -45,6 +45,7 @@ HOOKS = {
     "Python's readers and servers": "readinto handle_starttag handle_data handle_endtag do_GET do_POST log_message",
     "gunicorn": "load_config",
     "fpdf2": "footer",
+    "Pillow": "_read_dpi_from_exif",
     "pytest and xdist": "pytest_* _split_scope",
 }
 

@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 
 from portal.base.files import pictures
 from portal.base.timers.clock import database_now
@@ -64,10 +65,15 @@ def test_a_face_is_followed_to_its_outcome_and_usable_thirty_seconds_later(desk)
 
 
 def test_what_a_camera_writes_into_its_files_is_left_out_and_the_picture_is_turned():
-    upright = pictures.prepare_face(SimpleUploadedFile("a.jpg", jpeg(orientation=1)))
-    turned = pictures.prepare_face(SimpleUploadedFile("a.jpg", jpeg(1200, 900, orientation=6)))
+    said = {"comment": "said in a secret place", "xmp": b"<x>written in a secret place</x>"}
+    upright = pictures.prepare_face(SimpleUploadedFile("a.jpg", jpeg(orientation=1, **said)))
+    turned = pictures.prepare_face(SimpleUploadedFile("a.jpg", jpeg(1200, 900, orientation=6, **said)))
     assert (upright.width, upright.height) == (turned.width, turned.height) == (900, 1200)
-    for picture in (upright, turned):
+    small = pictures.prepare_profile_picture(SimpleUploadedFile("a.jpg", jpeg(300, 400, orientation=1, **said)))
+    text = PngInfo()
+    text.add_text("comment", "drawn in a secret place")
+    drawn = pictures.prepare_profile_picture(SimpleUploadedFile("a.png", png(300, 400, pnginfo=text)))
+    for picture in (upright, turned, small, drawn):
         assert b"secret place" not in picture.content
         assert b"Exif" not in picture.content
     corner = Image.open(io.BytesIO(turned.content)).getpixel((890, 10))

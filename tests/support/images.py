@@ -22,9 +22,9 @@ def jpeg(width: int = 900, height: int = 1200, *, orientation: int = 0, colour: 
     return made.getvalue()
 
 
-def png(width: int = 900, height: int = 1200) -> bytes:
+def png(width: int = 900, height: int = 1200, **saved: object) -> bytes:
     made = BytesIO()
-    Image.new("RGB", (width, height), (40, 120, 90)).save(made, "PNG")
+    Image.new("RGB", (width, height), (40, 120, 90)).save(made, "PNG", **saved)
     return made.getvalue()
 
 

@@ -47,7 +47,7 @@ _SHOWN_TYPES = {b"\xff\xd8\xff": "image/jpeg", _KINDS[0][0]: "image/png"}
 # PDF readers search this many bytes for the beginning of the file, because mail and web programs put bytes before it.
 _SEARCHED = 1024
 _BEGINNING = re.compile(rb"\A\xff\xd8|\xff\xd8\xff|\x89PNG\r\n\x1a\n|%PDF")
-_TURNS: Final = {
+_TURNS: Final[dict[object, Transpose]] = {
     2: Transpose.FLIP_LEFT_RIGHT, 3: Transpose.ROTATE_180, 4: Transpose.FLIP_TOP_BOTTOM, 5: Transpose.TRANSPOSE,
     6: Transpose.ROTATE_270, 7: Transpose.TRANSVERSE, 8: Transpose.ROTATE_90,
 }  # fmt: skip
@@ -195,9 +195,10 @@ def _rewrite(opened: JpegImageFile | PngImageFile, longest: int) -> CheckedPictu
     picture.thumbnail((longest, longest))
     turn = _TURNS.get(_orientation(opened))
     picture = _in_screen_colours(picture.transpose(turn) if turn is not None else picture)
+    picture.info.clear()  # a comment would be written again
     for quality in (90, 75):
         made = BytesIO()
-        picture.save(made, "JPEG", quality=quality, exif=b"")
+        picture.save(made, "JPEG", quality=quality)
         if made.tell() <= limits.FACE_IMAGE_MAX:
             break
     return CheckedPicture(made.getvalue(), *picture.size)
