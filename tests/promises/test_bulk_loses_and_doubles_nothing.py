@@ -11,17 +11,19 @@ from portal.domain.events import MirrorKind
 from portal.domain.intents.models import LOST_CLAIM_SECONDS, Intent
 from portal.domain.intents.recording import Requester
 from portal.domain.jobs import actions as job_actions
+from portal.domain.jobs import queries
 from portal.domain.jobs.models import Job, JobState, Row, RowState
 from portal.domain.sync import schedule
 from portal.domain.sync.models import MirrorState
 from portal.imports import actions
 from tests.support import faults
-from tests.support.faults import Fault, Gate
+from tests.support.faults import Fault, Gate, Rule
 from tests.support.house import House
 from tests.support.stage import Customer, Stage
 from tests.support.waiting import until
 
 BULK = "POST .*/members/bulk/create"
+UNDO = "POST .*/members/bulk/delete"
 POLL = "GET .*/v1/requests/"
 ENDS = {RowState.SUCCEEDED, RowState.FAILED, RowState.UNCERTAIN, RowState.STOPPED}
 TAKEN = "CARDTAKEN0000001"
@@ -174,6 +176,20 @@ STEPS: dict[str, tuple[str, bool]] = {
 }
 
 
+def kill_workers(house: House, customer: Customer, gate: Gate, rule: Rule, job: Job) -> None:
+    """Kill both workers while a call waits at the gate, and start new ones."""
+    rule.wait()
+    if gate.after:
+        assert gate.forwarded.wait(60)
+    for worker in (house.urgent, house.steady):
+        worker.kill()
+    gate.open.set()
+    house.mend()
+    with customer.scope():
+        for intent in queries.intents_of(job):
+            customer.age(intent, LOST_CLAIM_SECONDS)
+
+
 def kill_at(house: House, customer: Customer, name: str, count: int, seconds: float) -> dict[str, int]:
     """Kill both workers at that step and start new ones; return what is wrong afterwards."""
     mirrored(customer)
@@ -181,22 +197,31 @@ def kill_at(house: House, customer: Customer, name: str, count: int, seconds: fl
     gate = Gate(after=after)
     rule = customer.stage.proxy.on(pattern, gate, times=1)
     job, _ = started(customer, count)
-    rule.wait()
-    if after:
-        assert gate.forwarded.wait(60)
-    for worker in (house.urgent, house.steady):
-        worker.kill()
-    gate.open.set()
-    house.mend()
-    with customer.scope():
-        for intent in Intent.objects.filter(target=f"import:{job.pk}"):
-            customer.age(intent, LOST_CLAIM_SECONDS)
+    kill_workers(house, customer, gate, rule, job)
     ended(customer, job, seconds)
     return verdict(customer, job, count)
 
 
 def test_killed_while_following(house: House, stage: Stage) -> None:
     assert kill_at(house, stage.customer(), "asking for progress", 20, 90) == CLEAN
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["request on its way", "request accepted"])
+def test_killed_while_an_import_is_undone(house: House, stage: Stage, after: bool) -> None:
+    customer = stage.customer()
+    job, found = run(customer, 20)
+    assert found == CLEAN
+    by, gate = customer.asker("facility manager"), Gate(after=after)
+    with customer.scope():
+        undo = actions.undo(by=by, job=job)
+        assert undo is not None
+        rule = stage.proxy.on(UNDO, gate, times=1)
+        assert job_actions.start(by=by, job=undo)
+    kill_workers(house, customer, gate, rule, undo)
+    ended(customer, undo, 90)
+    with customer.scope():
+        states = Counter(Row.objects.filter(job=undo).values_list("state", flat=True))
+    assert (states, at_the_service(customer)) == ({RowState.SUCCEEDED: 18}, Counter())
 
 
 ANSWERS: dict[str, Fault] = {
