@@ -20,7 +20,7 @@ from portal.domain.people import guest_fields
 from portal.domain.people import queries as mirror
 from portal.domain.people.fields import SheetColumn, find_faults
 from portal.domain.people.guest_fields import AREAS, EMAIL, END, GRACE, GUEST_NAME, KEYS, REMARKS, START
-from portal.domain.people.text_folding import fold
+from portal.domain.people.text_folding import fold, stored_forms
 from portal.domain.visits import queries as visit_queries
 from portal.domain.visits.models import Preset, Stage, Visit
 from portal.guests import hours
@@ -95,9 +95,10 @@ class Lookups:
         presets = visit_queries.presets()
         named = {fold(name): preset for preset in reversed(presets) for name in (preset.name_ja, preset.name) if name}
         members: dict[str, list[tuple[str, str]]] = {}
-        rows = mirror.members().filter(name_key__in={fold(text) for text in texts if text.strip()})
-        for name, member_id, name_key in rows.values_list("member_name", "member_id", "name_key"):
-            members.setdefault(name_key, []).append((name, member_id))
+        forms = {form for text in set(texts) if text.strip() for form in stored_forms(text)}
+        rows = mirror.members().filter(name_key__in=forms)
+        for name, member_id in rows.values_list("member_name", "member_id"):
+            members.setdefault(fold(name), []).append((name, member_id))
         return cls(named, visit_queries.default_preset(presets), members, hours.now(), mail)
 
     def host(self, text: str) -> Host:
@@ -313,12 +314,12 @@ def _overlaps(order: CodeOrder, start: Any, end: Any) -> bool:
 
 def _active_visits(orders: Iterable[CodeOrder]) -> dict[str, list[Visit]]:
     """Return visits of these names that have, or may have, a code that has not ended."""
-    names = {order.hours.name_key for order in orders}
-    rows = Visit.objects.filter(name_key__in=names, use_date_end__gt=timezone.now(), gone_at=None)
+    forms = {form for order in orders for form in stored_forms(order.name)}
+    rows = Visit.objects.filter(name_key__in=forms, use_date_end__gt=timezone.now(), gone_at=None)
     found: dict[str, list[Visit]] = {}
-    for visit in rows.exclude(stage=Stage.NOT_ISSUED).only("pk", "tenant_id", "name_key", "use_date_start",
-                                                           "use_date_end"):  # fmt: skip
-        found.setdefault(visit.name_key, []).append(visit)
+    columns = ("pk", "tenant_id", "guest_name", "use_date_start", "use_date_end")
+    for visit in rows.exclude(stage=Stage.NOT_ISSUED).only(*columns):
+        found.setdefault(fold(visit.guest_name), []).append(visit)
     return found
 
 

@@ -268,6 +268,7 @@ def _lines_text(lines: Sequence[int]) -> str:
 DOUBT_TEXTS: dict[str, Callable[[], str]] = {
     "private_use": lambda: _("Some characters are not letters of any language. Choose another encoding."),
     "half_kana": lambda: _("Half-width kana or kanji stand inside Latin words. Choose another encoding."),
+    "garbled": lambda: _("Letters look as if the file was saved in another encoding. Choose another encoding."),
     "question_marks": lambda: _("“?” stands where letters should be. Save the file again as CSV UTF-8 or XLSX."),
     "two_encodings": lambda: _("The file can be read in two encodings. Check the first values below."),
 }

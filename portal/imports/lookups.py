@@ -14,7 +14,7 @@ from accessapi import limits
 from portal.domain.people.member_fields import MEMBER
 from portal.domain.people.models import Group, Member
 from portal.domain.people.row_building import MemberRowBuilder
-from portal.domain.people.text_folding import fold
+from portal.domain.people.text_folding import fold, stored_forms
 from portal.domain.rights import member_rights
 from portal.domain.rights.models import RightsTemplate
 
@@ -83,10 +83,10 @@ class KnownMembers:
         )
         by_id = {member.member_id: member for member in present.filter(member_id__in=ids)} if ids else {}
         by_code: dict[str, list[Member]] = {}
-        keys = {fold(code) for code in codes}
-        for member in present.filter(code_key__in=keys) if keys else ():
-            by_code.setdefault(member.code_key, []).append(member)
-        padded = {key.zfill(n) for key in keys - by_code.keys() if key.isdecimal() for n in _lengths_above(key)}
+        for member in present.filter(code_key__in=_forms(codes)) if codes else ():
+            by_code.setdefault(fold(member.member_code), []).append(member)
+        unknown = {key for code in codes if (key := fold(code)).isdecimal() and key not in by_code}
+        padded = {key.zfill(n) for key in unknown for n in _lengths_above(key)}
         similar = present.filter(code_key__in=padded) if padded else ()
         digits = {member.code_key.lstrip("0"): member for member in similar}
         prints = {reader.card_fingerprint(card) for card in cards}
@@ -104,6 +104,11 @@ class KnownMembers:
 
     def card_holders(self, card: str) -> list[str]:
         return self.holders_by_card.get(self.reader.card_fingerprint(card), [])
+
+
+def _forms(texts: Iterable[str]) -> set[str]:
+    """Return all folded forms in which these texts may be stored."""
+    return {form for text in texts for form in stored_forms(text)}
 
 
 def _lengths_above(digits: str) -> range:

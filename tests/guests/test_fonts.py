@@ -37,7 +37,7 @@ def drawn(text, pdf=None):
 
 
 def alone(text):
-    """Return the PDF that fpdf2 draws by itself."""
+    """Return the PDF that fpdf2 draws without our module."""
     pdf = FPDF()
     pdf.add_font(FAMILY, fname=PATH)
     pdf.set_margin(0)

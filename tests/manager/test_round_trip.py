@@ -1,4 +1,4 @@
-"""A list that goes through a spreadsheet and comes back changes nobody: in both languages, as CSV and XLSX."""
+"""A list that goes through a spreadsheet and comes back changes no member: in both languages, as CSV and XLSX."""
 
 import csv
 import io
@@ -97,12 +97,12 @@ def outcome(place, content):
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])
-def test_a_workbook_that_was_saved_again_changes_nobody(manager, place, language):
+def test_a_workbook_that_was_saved_again_changes_no_member(manager, place, language):
     assert outcome(place, saved_as_xlsx(exported(manager, place, "xlsx", language))) == []
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])
-def test_a_csv_that_was_saved_again_changes_nobody(manager, place, language):
+def test_a_csv_that_was_saved_again_changes_no_member(manager, place, language):
     content = exported(manager, place, "csv", language)
 
     @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))

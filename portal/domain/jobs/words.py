@@ -83,7 +83,7 @@ _SECRET_COLUMNS = {column.name for column in MEMBER.sheet_columns if column.is_s
 
 
 def _visible(text: str) -> str:
-    """Return a text with characters that nobody can see as their numbers: [U+200B]."""
+    """Return a text with its invisible characters as numbers: [U+200B]."""
     return "".join(one if one.isprintable() else f"[U+{ord(one):04X}]" for one in text)
 
 
