@@ -36,7 +36,7 @@ def guess_columns(job_kind: str, headings: Sequence[str]) -> dict[str, int]:
 
 
 def heading_finder(kind: sheet_kinds.SheetKind) -> Callable[[str], bool]:
-    """Return a function that tells whether a cell is a heading that the kind or the export of a product has."""
+    """Return a function that returns whether a cell is a heading that the kind or the export of a product has."""
     known = {*kind.meanings, *(key for product in PRODUCTS for key in product.columns)}
     return lambda text: heading_key(text) in known or is_reason_heading(text)
 

@@ -94,7 +94,7 @@ class SheetPages:
     def _columns(self) -> Callable[..., HttpResponseBase]:
         def columns(request: TenantRequest, job_id: int) -> HttpResponse:
             job = self.find_job(request, job_id)
-            if job.state not in actions.BEFORE_START:
+            if not _can_choose(job):
                 return redirect(kinds.page_address(job))
             posted = request.POST if request.method == "POST" else None
             form, rights = ColumnsForm(job, posted), rights_form(request, job, posted)
@@ -117,7 +117,7 @@ class SheetPages:
     def _layout(self) -> Callable[..., HttpResponseBase]:
         def layout(request: TenantRequest, job_id: int) -> HttpResponse:
             job = self.find_job(request, job_id)
-            if request.method != "POST" or job.state not in actions.BEFORE_START:
+            if request.method != "POST" or not _can_choose(job):
                 return redirect(kinds.page_address(job))
             form = LayoutForm(job.sheet.file, request.POST)
             if form.is_valid():
@@ -130,6 +130,11 @@ class SheetPages:
             return self.render_columns(request, job, ColumnsForm(job), rights_form(request, job), form)
 
         return layout
+
+
+def _can_choose(job: Job) -> bool:
+    """Return whether the file is stored and its import has not started."""
+    return job.state in actions.BEFORE_START and hasattr(job, "sheet")
 
 
 def rights_form(request: TenantRequest, job: Job, posted: QueryDict | None = None) -> NewMemberRightsForm | None:
@@ -151,8 +156,10 @@ def show_job(request: TenantRequest, job: Job) -> HttpResponseBase:
 
 
 def check_context(job: Job) -> dict[str, Any]:
-    """Return what the preview of every kind of files shows."""
-    sheet = job.sheet
+    """Return what the preview of every kind of files shows. A list of an earlier version has no stored file."""
+    sheet = getattr(job, "sheet", None)
+    if sheet is None:
+        return {}
     unknown = unknown_headings(sheet.file.headings, sheet.columns)
     return {"findings": lists.findings_texts(job), "unknown_columns": unknown, "doubts": lists.doubt_texts(sheet.file)}
 

@@ -23,7 +23,7 @@ def read(kind, content):
     """Return the rows of a file as imports read them."""
     layout = reading.inspect_file(lambda: [content], lambda _heading: False).layout
     _headings, rows = reading.open_rows(layout, lambda: [content])
-    return [cells for _line, cells in rows]
+    return [row.cells for row in rows]
 
 
 def exported(kind, *rows):

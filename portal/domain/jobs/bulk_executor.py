@@ -119,7 +119,7 @@ def _settle_if_ended(job: Job, part: Part) -> bool:
 
 
 def _waiting(job: Job, action: Action) -> QuerySet[Row]:
-    """Return the rows for the next request. Rows that free a card have a request of their own before the others."""
+    """Return the rows for the next request. Rows that free a card are sent before all others."""
     rows = Row.objects.filter(job=job, state=RowState.PENDING, action=action).order_by("line")
     first = rows.filter(goes_first=True)
     return first if first.exists() else rows
