@@ -48,7 +48,11 @@ def list_number(job: Job) -> int:
 
 def list_or_404(_request: HttpRequest, job_id: int) -> Job:
     """Return the list of this number. Raises Http404 if there is none."""
-    known = guest_lists().select_related("tenant__environment", "sheet__file").filter(Q(pk=job_id) | Q(options__list=job_id))
+    known = (
+        guest_lists()
+        .select_related("tenant__environment", "sheet__file")
+        .filter(Q(pk=job_id) | Q(options__list=job_id))
+    )
     job = known.order_by("-pk").first() if job_id < 2**63 else None
     if job is None:
         raise Http404

@@ -40,6 +40,7 @@ class UploadForm(forms.Form):
         }  # fmt: skip
 
 
+# In the order in which they are offered after those that fit the whole file.
 ENCODING_NAMES = {
     "utf-8-sig": "UTF-8",
     "utf-16": "UTF-16",
@@ -62,8 +63,10 @@ class LayoutForm(forms.Form):
     def __init__(self, file: ImportFile, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         more, layout = file.more or {}, file.layout
+        fitting = more.get("encodings", [])
+        encodings = {name: name for name in fitting} | ENCODING_NAMES if fitting else {}
         offered = {
-            "encoding": [(name, ENCODING_NAMES.get(name, name)) for name in more.get("encodings", [])],
+            "encoding": list(encodings.items()),
             "sheet": [(name, name) for name in more.get("sheets", [])],
             "heading_line": [(line, _heading_line_text(line, cells)) for line, cells in more.get("top_lines", [])],
         }
