@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from itertools import chain
 
 from django.db.models import QuerySet
 from django.http import Http404
@@ -12,6 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from segno import QRCode
 
+from portal.base.files.faces import unprintable
 from portal.base.ui import qr_drawing
 from portal.base.ui.times import local
 from portal.domain.visits.models import Stage, Visit
@@ -121,11 +123,6 @@ class Badge:
         return KIND
 
     @property
-    def texts(self) -> tuple[str, ...]:
-        """Return what was entered by people or the service."""
-        return (self.building, self.name, self.company, self.host)
-
-    @property
     def picture(self) -> str:
         return qr_drawing.draw_svg(self.code, self.name) if self.code else ""
 
@@ -139,6 +136,12 @@ def badges_of(tenant: Tenant, visits: Sequence[Visit]) -> list[Badge]:
     """Return the badges of these visits in their order, with one query for all codes."""
     data = code_data_by_visit(visits)
     return [_badge(tenant, visit, data.get(visit.pk, "")) for visit in visits]
+
+
+def unprintable_on_badges(tenant: Tenant, visits: Iterable[Visit]) -> list[str]:
+    """Return the characters on the badges of these visits that no font has."""
+    on_badges = ((str(visit), visit.company, visit.host_name) for visit in visits)
+    return unprintable([tenant.name, *chain.from_iterable(on_badges)])
 
 
 def visits_of_party(name: uuid.UUID) -> list[Visit]:

@@ -15,7 +15,6 @@ from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from portal.base.files.faces import unprintable
 from portal.base.ui import qr_drawing
 from portal.codes import actions, badges, paper
 from portal.codes.badges import CodeHours, CodePhase, hours_of, symbol_of
@@ -108,6 +107,7 @@ def _page(request: TenantRequest, visit: Visit, **extra: Any) -> HttpResponse:
         "known": bool(code_data_of(visit)),
         "hours": hours_of(visit),
         "link": actions.current_link(visit),
+        "unprintable": badges.unprintable_on_badges(request.tenant, [visit]),
     }
     return render(request, "guests/codes/page.html", context | extra)
 
@@ -115,13 +115,12 @@ def _page(request: TenantRequest, visit: Visit, **extra: Any) -> HttpResponse:
 def _badges_page(request: TenantRequest, visits: list[Visit], address: dict[str, Any]) -> HttpResponse:
     form = request.GET.get("paper", "badge")
     form = form if form in FORMS else "badge"
-    made = badges.badges_of(request.tenant, visits)
     context = {
-        "badges": made,
+        "badges": badges.badges_of(request.tenant, visits),
         "form": form,
         "address": address,
         "slip_paper": SlipPaper(desk_settings().slip_paper),
-        "unprintable": unprintable(text for badge in made for text in badge.texts),
+        "unprintable": badges.unprintable_on_badges(request.tenant, visits),
         "may_manage": request.access.can(Permission.GUESTS_MANAGE),
     }
     actions.record(visits[0], Requester.from_request(request), "badge_opened", paper=form, **_audit_facts(visits))

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from portal.base.files.file_limits import FileFault
-from portal.codes.badges import upcoming_visits
+from portal.codes.badges import unprintable_on_badges, upcoming_visits
 from portal.codes.views import badges_pdf
 from portal.domain.intents import nonces
 from portal.domain.intents.recording import Requester
@@ -18,7 +18,7 @@ from portal.domain.jobs import queries as jobs
 from portal.domain.jobs.models import Action, Job, JobState
 from portal.domain.jobs.pages import JobPage, render_started_job, render_table, tabs_of
 from portal.domain.jobs.views import JobPages
-from portal.domain.visits.models import DeskSettings
+from portal.domain.visits.models import DeskSettings, Visit
 from portal.expected import actions, lists
 from portal.expected.checking import FIELDS
 from portal.expected.lists import KIND, CheckedRows, GuestLists, SentRows
@@ -55,11 +55,11 @@ def page(request: TenantRequest, job: Job) -> HttpResponse:
         return render(request, "expected/erased.html", view.context)
     if before := SHEETS.show(request, job):
         return before
-    return (
-        _dry_run_page(view)
-        if job.state == JobState.CHECKED
-        else render_started_job(view, SentRows, "expected/sent.html")
-    )
+    if job.state == JobState.CHECKED:
+        return _dry_run_page(view)
+    issued = Visit.objects.filter(pk__in=lists.issued_visits(job))
+    view.context["unprintable"] = unprintable_on_badges(request.tenant, issued)
+    return render_started_job(view, SentRows, "expected/sent.html")
 
 
 def _dry_run_page(view: JobPage) -> HttpResponse:

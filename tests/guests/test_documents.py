@@ -19,7 +19,9 @@ def drawn(text):
 
 def read(content):
     with PdfDocument(content) as document:
-        return document[0].get_textpage().get_text_range()
+        text = document[0].get_textpage()
+        assert text.get_text_bounded() == text.get_text_range(), "no character is without a place on the page"
+        return text.get_text_range()
 
 
 def ink(content):

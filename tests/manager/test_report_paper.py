@@ -14,6 +14,8 @@ from tests.support.reports import ReportsDesk
 from tests.support.scripts import HARD_NAMES, NAMES
 
 ALL = [*NAMES, *HARD_NAMES]
+# The height of a page's foot, in points.
+FOOT = 20 / 25.4 * 72
 
 
 @pytest.fixture
@@ -21,11 +23,11 @@ def desk(place):
     return ReportsDesk(place)
 
 
-def drawn(sheets, lines, **head):
-    """Return the text of each page."""
+def drawn(sheets, lines, *, below=None, **head):
+    """Return the text of each page, or only of its part that ends at a height."""
     head = ReportHead("Title", "", "2026-11", sheets=sheets, **head)
     with PdfDocument(report_files.draw_pdf(head, lines, tenant="T", made="")) as document:
-        return [page.get_textpage().get_text_range() for page in document]
+        return [page.get_textpage().get_text_bounded(top=below) for page in document]
 
 
 def letters(*texts):
@@ -44,13 +46,14 @@ def test_every_text_of_a_report_is_on_its_pdf(desk):
 
 
 def test_a_row_is_on_one_page_and_the_headings_are_on_every_page(desk):
-    pages = drawn(
-        [ReportTable("Guests", ["Name", "Note"])], [(0, [f"Guest {n};", "wide word " * 60]) for n in range(20)]
-    )
+    rows = [(0, [f"Guest {number};", "wide word " * 120]) for number in range(20)]
+    sheets = [ReportTable("Guests", ["Name", "Note"])]
+    pages = drawn(sheets, rows)
     assert len(pages) > 2
-    for page in pages:
+    for number, page in enumerate(pages, start=1):
         assert "Name Note" in page
-        assert page.count("wide") == 60 * page.count("Guest ")
+        assert page.count("wide") == 120 * page.count("Guest ")
+        assert drawn(sheets, rows, below=FOOT)[number - 1].strip() == f"{number} / {len(pages)}"
 
 
 def test_a_text_that_is_longer_than_a_page_is_continued(desk):

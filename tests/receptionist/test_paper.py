@@ -70,8 +70,9 @@ def test_a_slip_has_the_size_of_the_desks_paper_and_each_guest_one_page(desk, pl
 
 def test_the_page_names_what_cannot_be_printed(desk, place):
     guest = visit(place, "Bela 𒀀", company="Acme \ue123")
-    page = said(desk.get(url(place, f"{guest.guest_id}/badge/")))
-    assert "Some characters cannot be printed: 𒀀 \ue123. The PDF shows a box instead of each." in page
+    for address in ("badge/", "code/"):
+        page = said(desk.get(url(place, f"{guest.guest_id}/{address}")))
+        assert "Some characters cannot be printed: 𒀀 \ue123. The PDF shows a box instead of each." in page
     for form in ("badge", "slip"):
         words, _sizes, _codes = read_pdf(desk.get(url(place, f"{guest.guest_id}/{form}.pdf")).content)
         assert "Bela 𒀀" in words

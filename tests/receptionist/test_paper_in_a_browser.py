@@ -1,4 +1,4 @@
-"""A receptionist prints slips with the browser: each guest has one page of the desk's paper, and nothing else is there."""
+"""A receptionist prints slips with the browser: each guest has one page of the desk's paper, and no more."""
 
 import pytest
 

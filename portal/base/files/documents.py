@@ -68,13 +68,14 @@ class _RunWriter:
         for cluster in run.clusters:
             text = cluster.text.translate(_MIRRORED)[::-1] if run.is_reversed else cluster.text
             first, *others = cluster.glyphs
-            if not others and (first.x, first.y) == (cluster.x, 0) and (len(text) == 1 or not run.is_reversed):
+            is_in_place = (first.x, first.y) == (cluster.x, 0) and cluster.width > 0
+            if not others and is_in_place and (len(text) == 1 or not run.is_reversed):
                 self._add(first.x, first.number, text, self._font.widths[first.number])
             else:
                 self.outlined += [(run.face, glyph) for glyph in cluster.glyphs]
                 for place, character in enumerate(text):
                     width = cluster.width / len(text)
-                    self._add(cluster.x + place * width, self._face.space, character, round(width))
+                    self._add(cluster.x + place * width, self._face.space, character, max(round(width), 1))
         self._move(run.width)
         return f"[{' '.join(self._row)}] TJ".replace(") (", "")
 
