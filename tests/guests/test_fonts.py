@@ -37,7 +37,7 @@ def drawn(text, pdf=None):
 
 
 def alone(text):
-    """Return the PDF that fpdf2 draws without our module."""
+    """Return the PDF of fpdf2 without our changes."""
     pdf = FPDF()
     pdf.add_font(FAMILY, fname=PATH)
     pdf.set_margin(0)

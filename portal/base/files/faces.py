@@ -60,7 +60,7 @@ class Face:
 
 
 def is_shapeless(character: str) -> bool:
-    """Return whether a character is invisible or a part of another one."""
+    """Return whether a character only changes or joins others."""
     return unicodedata.category(character) in ("Cf", "Cc") or bool(_VARIATION_SELECTORS.match(character))
 
 
