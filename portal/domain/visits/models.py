@@ -73,9 +73,9 @@ class SlipPaper(models.TextChoices):
     ROLL_62 = "62", _("62 mm roll")
     ROLL_80 = "80", _("80 mm roll")
     ROLL_102 = "102", _("102 mm roll")
-    LABEL_54_101 = "54x101", _("54 × 101 mm die-cut badges")
-    LABEL_62_100 = "62x100", _("62 × 100 mm die-cut badges")
-    LABEL_102_152 = "102x152", _("102 × 152 mm die-cut badges")
+    LABEL_54_101 = "54x101", _("54 × 101 mm die-cut labels")
+    LABEL_62_100 = "62x100", _("62 × 100 mm die-cut labels")
+    LABEL_102_152 = "102x152", _("102 × 152 mm die-cut labels")
 
     @property
     def size(self) -> tuple[int, int | None]:

@@ -7,9 +7,9 @@ _CHOICES = [
     ("62", "62 mm roll"),
     ("80", "80 mm roll"),
     ("102", "102 mm roll"),
-    ("54x101", "54 × 101 mm die-cut badges"),
-    ("62x100", "62 × 100 mm die-cut badges"),
-    ("102x152", "102 × 152 mm die-cut badges"),
+    ("54x101", "54 × 101 mm die-cut labels"),
+    ("62x100", "62 × 100 mm die-cut labels"),
+    ("102x152", "102 × 152 mm die-cut labels"),
 ]
 
 
