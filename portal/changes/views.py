@@ -23,7 +23,14 @@ from portal.domain.events import MirrorKind
 from portal.domain.intents.recording import Requester
 from portal.domain.jobs import actions as job_actions
 from portal.domain.jobs import costs, kinds, queries, words
-from portal.domain.jobs.lists import DETAIL_COLUMN, MEMBER_COLUMN, OUTCOME_COLUMN, JobRows, job_chip
+from portal.domain.jobs.lists import (
+    ACTION_COLUMN,
+    DETAIL_COLUMN,
+    MEMBER_COLUMN,
+    OUTCOME_COLUMN,
+    JobRows,
+    job_chip,
+)
 from portal.domain.jobs.models import Action, Job, JobState, Row
 from portal.domain.jobs.pages import JobPage, render_started_job, render_table, tabs_of, undo_context
 from portal.domain.jobs.views import JobPages, job_finder
@@ -96,9 +103,18 @@ _FILE = (
 _WHAT = Column("detail", DETAIL_COLUMN.label, kind="detail", cell=DETAIL_COLUMN.cell, fixed=True, export=False)
 
 
+# What happens to the member: shown where a job deletes some members and changes others.
+_ACTION = Column("action", pgettext_lazy("noun", "Change"), value=ACTION_COLUMN.value, fixed=True, export=False)
+
+
 class _ChangeRows(JobRows):
     exports = KINDS
     export_permission = Permission.MEMBERS_EXPORT
+
+    def __init__(self, *args: Any, job: Job, **kwargs: Any) -> None:
+        super().__init__(*args, job=job, **kwargs)
+        if job.undo_of_id is None or not Row.objects.filter(job=job, action=Action.DELETE).exists():
+            self.columns = [column for column in self.columns if column is not _ACTION]
 
     def row_href(self, row: Row) -> str:
         index = reverse("members:index", args=[self.request.tenant.slug])
@@ -110,7 +126,7 @@ class PlannedRows(_ChangeRows):
 
     name = "change-preview"
     caption = gettext_lazy("Changes")
-    columns = (_WHO, _WHAT, *_FILE)
+    columns = (_WHO, _ACTION, _WHAT, *_FILE)
 
 
 class ResultRows(_ChangeRows):
@@ -120,6 +136,7 @@ class ResultRows(_ChangeRows):
     caption = gettext_lazy("Members and results")
     columns = (
         _WHO,
+        _ACTION,
         OUTCOME_COLUMN,
         _WHAT,
         *_FILE,

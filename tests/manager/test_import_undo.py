@@ -85,6 +85,11 @@ class TestAnImportThatNobodyTouched:
         assert "Undoes an import" in page
         assert "To permanently delete 3 members, type 3 or “delete”:" in page
         assert f"改名 → {first.member_name}" in page
+        assert "All 5 Will delete 3 Will change 2" in page
+        assert "新人0 NEW0 Delete" in page
+        deleted = said(manager.get(undo, {"show": "delete"}))
+        assert "新人0" in deleted
+        assert "改名 →" not in deleted
         assert len(at_service(desk)) == len({*at_service(desk)} | {"NEW0", "NEW1", "NEW2"})
         assert "Nothing was sent" in said(manager.post(f"{undo}start/", {"typed": "5"}))
 
