@@ -90,7 +90,8 @@ class LayoutForm(forms.Form):
 
 
 def _heading_line_text(line: int, cells: Sequence[str]) -> str:
-    named = _(", ").join(cell.strip() for cell in cells if cell.strip())
+    # A row may have the cards of a person.
+    named = _(", ").join(lists.sample_text(cell, is_secret=len(cell) >= 8) for cell in cells if cell.strip())
     return _("Row %(line)d: %(cells)s") % {"line": line, "cells": named[:80]}
 
 

@@ -185,7 +185,8 @@ def test_rows_to_correct_come_back_as_they_were_with_reasons_left_out(desk, mana
     assert [cells[:4] for line, cells in found.items() if line] == [
         ["=cmd()", "00042", "無い", "'+1"], ["-x", "00043", "無い", "@a"],
     ]  # fmt: skip
-    assert form_of(page) == form_of(manager.get(f"{there}columns/"))
+    first = form_of(manager.get(f"{there}columns/"))
+    assert form_of(page) == {name: value for name, value in first.items() if name != "encoding" or kind == "csv"}
     age_proof(manager.session, 360)
     assert "/accounts/reauthenticate/" in manager.get(f"{there}to-correct.{kind}")["Location"]
 

@@ -23,8 +23,8 @@ LONG = {
     "cameras:new", "cameras:remove", "cameras:settings", "changes:continue", "changes:retry", "changes:start",
     "changes:undo", "guests:expected_continue", "guests:expected_start", "guests:preset", "guests:preset_default",
     "guests:preset_delete", "guests:preset_move", "guests:preset_new", "imports:columns", "imports:continue",
-    "imports:new", "imports:retry", "imports:start", "member_rights:edit", "members:delete", "members:edit",
-    "members:face", "members:face_delete", "members:new", "members:picture_edit", "reviews:assign", "reviews:cancel",
+    "imports:layout", "imports:new", "imports:retry", "imports:start", "imports:undo", "member_rights:edit",
+    "members:delete", "members:edit", "members:face", "members:face_delete", "members:new", "members:picture_edit", "reviews:assign", "reviews:cancel",
     "reviews:change", "reviews:finish", "reviews:groups", "reviews:new", "reviews:withdrawals", "rights:copy",
     "rights:template", "rights:template_delete", "rights:template_from", "rights:template_new",
 }  # fmt: skip
@@ -36,7 +36,7 @@ HARMLESS = {
     "names groups, which open nothing": {"groups:new", "groups:rename"},
     "prepares work on many rows or puts it aside: nothing is sent before its start, which asks": {
         "changes:ask", "changes:discard", "areas:edit_discard", "imports:discard", "guests:expected",
-        "guests:expected_discard",
+        "guests:expected_discard", "guests:expected_columns", "guests:expected_layout",
     },
     "stops work at once, or says what came of it": {
         "changes:stop", "changes:decide", "imports:stop", "imports:decide", "guests:expected_stop", "intents:decide",

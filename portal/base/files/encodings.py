@@ -121,7 +121,7 @@ def _try_all(chunks: Chunks) -> Iterator[_Trial]:
 def _utf_16_order(beginning: bytes) -> str:
     """Return the encoding of UTF-16 without a mark, by the zeros in its ASCII characters; empty for other files."""
     even, odd = beginning[0::2].count(0), beginning[1::2].count(0)
-    if max(even, odd) * 20 < len(beginning) // 2 or not even + odd:
+    if max(even, odd) * 20 < len(beginning) // 2 or even + odd < 2:
         return ""
     encoding = "utf-16-le" if odd > even else "utf-16-be"
     text = beginning[: len(beginning) // 2 * 2].decode(encoding, "replace")

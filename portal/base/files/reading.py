@@ -19,7 +19,7 @@ from portal.base.files.encodings import Chunks
 from portal.base.files.file_limits import FileFault
 from portal.base.files.lines import LOST_DIGITS, Line, cell_fault, shown_text
 from portal.base.files.writing import is_portal_file, unescape_formula
-from portal.base.files.xlsx_reading import Workbook
+from portal.base.files.xlsx_reading import XlsxFile
 from tenants import vault
 from tenants.scope import current_tenant_id
 
@@ -151,18 +151,18 @@ def _info(layout: Layout, headings: list[str], sample: list[list[str]], top: lis
     return FileInfo(layout, headings, sample, [(line.number, line.cells) for line in top], **more)
 
 
-def _count_hidden(book: Workbook, layout: Layout) -> int:
+def _count_hidden(book: XlsxFile, layout: Layout) -> int:
     whole = dataclasses.replace(layout, leaves_out_hidden=False)
     _headings, lines = _below_headings(book.read_lines(layout.sheet, layout.heading_line), whole)
     return sum(line.is_hidden for line in lines)
 
 
-def _open_workbook(chunks: Chunks) -> Workbook:
+def _open_workbook(chunks: Chunks) -> XlsxFile:
     """Open a workbook in memory (packed and limited), because an archive must be read from its end."""
-    return Workbook(io.BytesIO(b"".join(chunks())))
+    return XlsxFile(io.BytesIO(b"".join(chunks())))
 
 
-def _choose_sheet(book: Workbook, is_heading: IsHeading, wanted: str) -> tuple[str, list[Line]]:
+def _choose_sheet(book: XlsxFile, is_heading: IsHeading, wanted: str) -> tuple[str, list[Line]]:
     """Return the wanted sheet, or the first with known headings, or the first that is not empty; and its first rows."""
     if wanted and wanted not in book.sheets:
         raise FileFault("no_sheet", sheet=wanted)

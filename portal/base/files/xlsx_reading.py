@@ -27,7 +27,7 @@ _MERGE_WORDS, _HIDING_WORDS = (b"mergeCell",), (b"hidden", b' ht="0', b' width="
 _RANGE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7}):\$?([A-Z]{1,3})\$?(\d{1,7})")
 
 
-class Workbook:
+class XlsxFile:
     """The visible sheets of a workbook. Raises FileFault `xlsx`, or the fault of another kind of archive."""
 
     def __init__(self, source: BinaryIO) -> None:
