@@ -10,6 +10,7 @@ from django.forms import BoundField
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from portal.base.files.file_limits import FileFault
 from portal.base.files.reading import Layout
 from portal.base.files.writing import is_reason_heading
 from portal.base.ui.inputs import set_choices
@@ -217,7 +218,10 @@ class ColumnsForm(forms.Form):
 
     def _date_order(self, chosen: Mapping[str, int]) -> str:
         """Return the order of dates in the file. Add an error if only a person can know it."""
-        order = lists.find_date_order(self.job, chosen)
+        try:
+            order = lists.find_date_order(self.job, chosen)
+        except FileFault:
+            return ""  # the check refuses the file, with the reason
         if order is None:
             self.add_error("date_order", _("In this file, 3/4 can be 3 April or 4 March. Choose the order."))
         return order or ""

@@ -119,6 +119,14 @@ def test_an_encoding_that_does_not_fit_changes_nothing(desk, manager):
     assert "Hélène Gérard" in said(manager.get(there))
 
 
+def test_a_file_that_breaks_far_below_is_refused_by_the_check_and_not_by_an_error(desk, manager):
+    rows = "".join(f"n{n},{n},2027-01-01\n" for n in range(1500))
+    there = uploaded(desk, manager, f'Name,Member code,Use until\n{rows}"a"b,1,2027-01-01\n'.encode())
+    choose(manager, there)
+    assert names_of(desk, there) == []
+    assert "Line 1502 has a quotation mark in the wrong place." in said(manager.get(there))
+
+
 def test_after_the_start_the_file_is_read_as_it_was(desk, manager):
     there = uploaded(desk, manager, b"Name,Member code\nAya,1\nBen,2\n")
     choose(manager, there, default_group=group_id(desk))

@@ -142,7 +142,7 @@ def test_a_day_is_that_of_the_building_wherever_the_server_and_the_browser_are(d
     desk.passes(desk.people[0], at=at)
     loaded(desk.place)
     report = desk.ask("week", first=day, last=day)
-    assert desk.rows(report)[0][:3] == [datetime.combine(day, time()), int(belongs), int(belongs)]
+    assert desk.rows(report)[0][:3] == [datetime.combine(day, datetime.min.time()), int(belongs), int(belongs)]
     assert f"{day.isoformat()}, Japan time (+09:00)" in desk.page(report)
     listed = desk.ask("entered", first=day, last=day, area=desk.area.area_id)
     assert (desk.people[0].member_name in desk.page(listed)) == belongs
