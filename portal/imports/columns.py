@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from django.utils import translation
 
-from portal.base.files.writing import is_reason_heading
+from portal.base.files.writing import is_portal_list, is_reason_heading
 from portal.base.ui.tables.table import Table
 from portal.domain.people.fields import heading_key
 from portal.imports import sheet_kinds
@@ -30,6 +30,8 @@ def guess_columns(job_kind: str, headings: Sequence[str]) -> dict[str, int]:
             field = meanings.get(key, "")
             if key and field in known and (meanings is not kind.meanings or key not in own):
                 columns.setdefault(field, place)
+    if is_portal_list(headings):
+        columns.pop("status", None)  # there it follows from the period, and would undo a new end of use
     if kind.name_column in columns:
         columns = {name: place for name, place in columns.items() if name not in sheet_kinds.PART_NAMES}
     return columns

@@ -22,7 +22,7 @@ from portal.imports.row_reading import Problem, SheetRow, clean
 
 STATUS = SheetColumn(
     ("Status", "利用状態"),
-    "access enabled, enabled, access status, active, user status, state, 状態, ステータス, 有効, 在籍状況",
+    "access enabled, enabled, access status, active, user status, ステータス, 有効, 在籍状況",
     name="status", label=_("Access enabled"), kind="status",
 )  # fmt: skip
 COLUMNS = (*MEMBER.sheet_columns, STATUS)

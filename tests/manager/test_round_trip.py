@@ -102,6 +102,16 @@ def test_a_workbook_that_was_saved_again_changes_no_member(manager, place, langu
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])
+def test_an_end_of_use_that_was_extended_in_the_file_counts(manager, place, language):
+    with tenant_scope(place.tenant):
+        Member.objects.update(use_date_end="2026-01-31T18:00:00+09:00")
+    content = exported(manager, place, "csv", language).replace(b"2026-01-31 18:00", b"2028-01-31 18:00")
+    changes = outcome(place, content)
+    assert {action for action, _body, _problems in changes} == {Action.UPDATE}
+    assert {body["use_date_end"] for _action, body, _problems in changes} == {"2028-01-31T18:00:00+09:00"}
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
 def test_a_csv_that_was_saved_again_changes_no_member(manager, place, language):
     content = exported(manager, place, "csv", language)
 

@@ -10,7 +10,7 @@ import csv
 import io
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from django.db import transaction
@@ -55,8 +55,13 @@ def is_reason_heading(heading: str) -> bool:
 
 def is_portal_file(headings: list[str]) -> bool:
     """Return True if the portal wrote a file with these headings."""
+    return any(map(is_reason_heading, headings)) or is_portal_list(headings)
+
+
+def is_portal_list(headings: Collection[str]) -> bool:
+    """Return True if these headings are those of an exported list of people."""
     found = {heading.strip() for heading in headings}
-    return any(map(is_reason_heading, headings)) or any(known <= found for known in _EXPORT_HEADINGS)
+    return any(known <= found for known in _EXPORT_HEADINGS)
 
 
 def escape_formula(cell: str) -> str:
