@@ -24,7 +24,8 @@ LONG = {
     "changes:undo", "guests:expected_continue", "guests:expected_start", "guests:preset", "guests:preset_default",
     "guests:preset_delete", "guests:preset_move", "guests:preset_new", "imports:columns", "imports:continue",
     "imports:layout", "imports:new", "imports:retry", "imports:start", "imports:undo", "member_rights:edit",
-    "members:delete", "members:edit", "members:face", "members:face_delete", "members:new", "members:picture_edit", "reviews:assign", "reviews:cancel",
+    "members:delete", "members:edit", "members:face", "members:face_delete", "members:new",
+    "members:picture_edit", "reviews:assign", "reviews:cancel",
     "reviews:change", "reviews:finish", "reviews:groups", "reviews:new", "reviews:withdrawals", "rights:copy",
     "rights:template", "rights:template_delete", "rights:template_from", "rights:template_new",
 }  # fmt: skip
