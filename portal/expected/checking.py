@@ -14,6 +14,7 @@ from accessapi.limits import JST
 from accessapi.resources.guests import GuestCreate
 from portal.base.files import date_parsing
 from portal.base.files.date_parsing import Order
+from portal.base.files.reading import shown_text
 from portal.base.ui import inputs
 from portal.domain.jobs.models import Action, Job, NewRow
 from portal.domain.people import guest_fields
@@ -132,7 +133,7 @@ class GuestChecker:
         return {"last_end": self._last_end, "size": self._size}
 
     def _new_row(self, row: SheetRow, order: CodeOrder, visits_by_name: dict[str, list[Visit]]) -> NewRow:
-        name = next(filter(None, (row.texts.get("name", ""), *map(str.strip, row.cells))), "")
+        name = next(filter(None, (row.texts.get("name", ""), *map(shown_text, row.cells))), "")
         if row.problems:
             content: dict[str, Any] = {"name": name, "order": None, "quoted": row.quoted}
             return NewRow(row.line, Action.REFUSED, "", content, row.problems)

@@ -24,11 +24,11 @@ def guess_columns(job_kind: str, headings: Sequence[str]) -> dict[str, int]:
     chosen = dict(ColumnChoice.objects.filter(kind=job_kind, heading__in=keys).values_list("heading", "field"))
     product = find_product(headings) if kind.has_groups else None
     own = {**product.columns, **chosen} if product else chosen
+    general = {key: field for key, field in kind.meanings.items() if key not in own}
     columns: dict[str, int] = {}
-    for meanings in (chosen, own, kind.meanings):
+    for meanings in (chosen, own, general):
         for place, key in enumerate(keys):
-            field = meanings.get(key, "")
-            if key and field in known and (meanings is not kind.meanings or key not in own):
+            if key and (field := meanings.get(key, "")) in known:
                 columns.setdefault(field, place)
     if is_portal_list(headings):
         columns.pop("status", None)  # there it follows from the period, and would undo a new end of use

@@ -140,3 +140,16 @@ def test_a_choice_of_columns_is_remembered_for_each_kind_of_files(desk):
     assert columns.guess_columns(KIND, ["番号", "氏名"]) == {"member_code": 0, "member_name": 1}
     assert columns.guess_columns("expected", ["番号", "氏名"]) == {"name": 1}
     assert "family_name" in {each.name for each in MEMBERS.columns}
+
+
+def test_a_column_that_a_person_left_out_is_left_out_again(desk):
+    job = desk.upload(lines(["氏名", "グループ", "カード番号"], ["a", "無い", "1"]))
+    desk.check(job, {"member_name": 0}, desk.groups[0].membergroup_id)
+    assert columns.guess_columns(KIND, ["氏名", "グループ", "カード番号"]) == {"member_name": 0}
+    assert columns.guess_columns(KIND, ["カード番号", "カード"]) == {"card_data": 1}
+
+
+def test_a_column_that_another_product_uses_otherwise_is_left_out(desk):
+    headings = FILES["Verkada"][0].split(",")
+    found = columns.guess_columns(KIND, [*headings, "department"])
+    assert found["group"] == headings.index("accessGroups")

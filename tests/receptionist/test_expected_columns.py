@@ -95,6 +95,13 @@ def test_a_time_that_is_not_read_is_quoted(desk, text):
     assert f"“{text}”" in said(desk.client.get(there))
 
 
+def test_a_cell_with_an_error_of_the_spreadsheet_is_shown_as_it_is(desk):
+    there = desk.uploaded("Name,Start\n#N/A,2035-01-01 10:00\n")
+    page = said(desk.client.get(there))
+    assert "#N/A" in page
+    assert "an error of the spreadsheet" in page
+
+
 @pytest.mark.parametrize("address", ["taro..test@docomo.ne.jp", "jiro.@docomo.ne.jp", "ume＠example.com"])
 def test_addresses_of_carriers_are_sent_as_they_are(desk, address):
     desk.uploaded(f"Name,E-mail,Start\nAya,{address},2035-01-01 10:00\n", delivery="mail")
