@@ -88,11 +88,11 @@ def test_an_unknown_import_or_one_that_a_person_may_not_see_shows_no_one(desk, m
 
 @pytest.fixture
 def crowd(desk):
-    """Add 20,000 members and update the statistics of the table."""
+    """Add 5,000 members and update the statistics of the table."""
     with inside(desk):
         added = [
             Member(tenant=desk.place.tenant, member_id=f"x-{n}", member_name=f"多数{n}", name_key=f"多数{n}")
-            for n in range(20_000)
+            for n in range(5_000)
         ]
         Member.objects.bulk_create(added, batch_size=5000)
         with as_owner() as owner:
