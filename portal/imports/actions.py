@@ -3,7 +3,8 @@
 Each is one transaction with its audit entry. Workers are notified after the commit.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import dataclasses
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
@@ -95,36 +96,34 @@ def _store_file(upload: "UploadedFile[bytes]", job_kind: str) -> ImportFile:
     def chunks() -> Iterator[bytes]:
         return upload.chunks(file_limits.CHUNK_BYTES)
 
-    found = reading.inspect_file(chunks, columns.heading_finder(kind))
-    if kind.most_rows < file_limits.MAX_ROWS:
-        _headings, lines = reading.open_rows(found.layout, chunks)
-        if sum(1 for _line in lines) > kind.most_rows:
-            raise FileFault("rows", most=kind.most_rows)
     file = ImportFile(
         name=(upload.name or "")[-200:].replace("\x00", ""),
         size=upload.size or 0,
         fingerprint=reading.fingerprint_upload(upload, kind.purpose),
     )
-    _set_found(file, found)
-    file.save()
+    _find_table(file, kind, chunks)
     for number, chunk in enumerate(upload.chunks(file_limits.CHUNK_BYTES)):
         ImportChunk.objects.create(file=file, number=number, body=chunk)
     return file
 
 
-def _set_found(file: ImportFile, found: reading.FileInfo) -> None:
+def _find_table(
+    file: ImportFile,
+    kind: sheet_kinds.SheetKind,
+    chunks: Callable[[], Iterator[bytes]],
+    wanted: reading.Layout | None = None,
+) -> None:
+    """Find the table of a file, if it has at most the kind's number of rows, and save the file. Raises FileFault."""
+    found = reading.inspect_file(chunks, columns.heading_finder(kind), wanted)
+    if kind.most_rows < file_limits.MAX_ROWS:
+        _headings, lines = reading.open_rows(found.layout, chunks)
+        if sum(1 for _line in lines) > kind.most_rows:
+            raise FileFault("rows", most=kind.most_rows)
     layout = found.layout
     file.kind, file.encoding, file.delimiter = layout.kind, layout.encoding, layout.delimiter
-    file.headings, file.sample = found.headings, found.sample
-    file.more = {
-        "layout": layout.as_json(),
-        "sheets": found.sheets,
-        "top_lines": found.top_lines,
-        "encodings": found.encodings,
-        "hidden_rows": found.hidden_rows,
-        "hidden_columns": found.hidden_columns,
-        "doubts": found.doubts,
-    }
+    file.more = dataclasses.asdict(found)
+    file.headings, file.sample = file.more.pop("headings"), file.more.pop("sample")
+    file.save()
 
 
 # The states in which a person may still choose columns.
@@ -141,11 +140,8 @@ def read_again(*, by: Requester, job: Job, layout: reading.Layout) -> bool:
         again = Job.objects.filter(pk=job.pk, state__in=BEFORE_START).exclude(sheet__lines__isnull=False)
         if not again.update(state=JobState.DRAFT, lease=None, due_at=None, checked_at=None, checked_rows=0):
             return False
-        kind = sheet_kinds.kind_of(job)
-        found = reading.inspect_file(lists.chunks_of(file), columns.heading_finder(kind), layout)
-        _set_found(file, found)
-        file.save()
-        guessed = columns.guess_columns(job.kind, found.headings)
+        _find_table(file, sheet_kinds.kind_of(job), lists.chunks_of(file), layout)
+        guessed = columns.guess_columns(job.kind, file.headings)
         Sheet.objects.filter(job=job).update(columns=guessed, options={}, findings={})
         Row.objects.filter(job=job).delete()
         actions.record_action(by, job, "reread", {})

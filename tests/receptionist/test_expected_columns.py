@@ -1,11 +1,13 @@
 """A receptionist's list from another program: columns are chosen on a page if the headings do not say enough."""
 
+import io
 import re
 from datetime import timedelta
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
+from openpyxl import Workbook
 
 from portal.domain.jobs.models import Action, Job, Row
 from portal.imports.models import ImportFile
@@ -24,7 +26,7 @@ class Desk:
 
     def uploaded(self, content, delivery="direct"):
         """Return the address of the uploaded list."""
-        file = SimpleUploadedFile("guests.csv", content.encode())
+        file = SimpleUploadedFile("guests", content if isinstance(content, bytes) else content.encode())
         answer = self.client.post(url(self.place, "expected/"), {"file": file, "delivery": delivery})
         assert answer.status_code == 302, said(answer)
         return answer["Location"]
@@ -56,6 +58,20 @@ def test_without_a_name_the_columns_are_chosen_and_remembered(desk):
     desk.client.post(f"{there}columns/", {"column_0": "name", "column_1": "start"})
     assert "Issue 1 code" in said(desk.client.get(there))
     assert "Issue 1 code" in said(desk.client.get(desk.uploaded("Wer,Start\nBen,2035-01-02 10:00\n")))
+
+
+def test_another_sheet_has_the_same_limit_of_rows(desk):
+    book, target = Workbook(), io.BytesIO()
+    for title, count in (("Today", 1), ("All", 501)):
+        sheet = book.create_sheet(title)
+        for row in [["Name", "Start"], *[[f"Guest {n}", "2035-01-01 10:00"] for n in range(count)]]:
+            sheet.append(row)
+    book.save(target)
+    there = desk.uploaded(target.getvalue())
+    answer = desk.client.post(f"{there}layout/", {"sheet": "All", "heading_line": "1"})
+    assert answer.status_code == 422
+    assert "The file has more than 500 rows." in said(answer)
+    assert "Issue 1 code" in said(desk.client.get(there))
 
 
 def test_parts_of_a_name_are_joined(desk):
