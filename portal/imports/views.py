@@ -90,46 +90,38 @@ class SheetPages:
             path(f"{path_prefix}layout/", may(self._layout), name=f"{name_prefix}layout"),
         ]
 
-    @property
-    def _columns(self) -> Callable[..., HttpResponseBase]:
-        def columns(request: TenantRequest, job_id: int) -> HttpResponse:
-            job = self.find_job(request, job_id)
-            if not _can_choose(job):
-                return redirect(kinds.page_address(job))
-            posted = request.POST if request.method == "POST" else None
-            form, rights = ColumnsForm(job, posted), rights_form(request, job, posted)
-            if not all([form.is_valid(), rights is None or rights.is_valid()]):
-                return self.render_columns(request, job, form, rights)
-            done = actions.choose_columns(
-                by=Requester.from_request(request), job=job, chosen=form.chosen, options=form.options,
-                default_group=form.cleaned_data.get("default_group", ""),
-                rights=rights_to_save(rights) if rights else {},
-            )  # fmt: skip
-            if done:
-                self.on_chosen(job)
-            else:
-                messages.error(request, _("It has already started. Its columns were not changed."))
+    def _columns(self, request: TenantRequest, job_id: int) -> HttpResponse:
+        job = self.find_job(request, job_id)
+        if not _can_choose(job):
             return redirect(kinds.page_address(job))
+        posted = request.POST if request.method == "POST" else None
+        form, rights = ColumnsForm(job, posted), rights_form(request, job, posted)
+        if not all([form.is_valid(), rights is None or rights.is_valid()]):
+            return self.render_columns(request, job, form, rights)
+        done = actions.choose_columns(
+            by=Requester.from_request(request), job=job, chosen=form.chosen, options=form.options,
+            default_group=form.cleaned_data.get("default_group", ""),
+            rights=rights_to_save(rights) if rights else {},
+        )  # fmt: skip
+        if done:
+            self.on_chosen(job)
+        else:
+            messages.error(request, _("It has already started. Its columns were not changed."))
+        return redirect(kinds.page_address(job))
 
-        return columns
-
-    @property
-    def _layout(self) -> Callable[..., HttpResponseBase]:
-        def layout(request: TenantRequest, job_id: int) -> HttpResponse:
-            job = self.find_job(request, job_id)
-            if request.method != "POST" or not _can_choose(job):
+    def _layout(self, request: TenantRequest, job_id: int) -> HttpResponse:
+        job = self.find_job(request, job_id)
+        if request.method != "POST" or not _can_choose(job):
+            return redirect(kinds.page_address(job))
+        form = LayoutForm(job.sheet.file, request.POST)
+        if form.is_valid():
+            try:
+                actions.read_again(by=Requester.from_request(request), job=job, layout=form.chosen)
+            except FileFault as fault:
+                form.add_error(None, lists.file_problem_text(fault.code, fault.values))
+            else:
                 return redirect(kinds.page_address(job))
-            form = LayoutForm(job.sheet.file, request.POST)
-            if form.is_valid():
-                try:
-                    actions.read_again(by=Requester.from_request(request), job=job, layout=form.chosen)
-                except FileFault as fault:
-                    form.add_error(None, lists.file_problem_text(fault.code, fault.values))
-                else:
-                    return redirect(kinds.page_address(job))
-            return self.render_columns(request, job, ColumnsForm(job), rights_form(request, job), form)
-
-        return layout
+        return self.render_columns(request, job, ColumnsForm(job), rights_form(request, job), form)
 
 
 def _can_choose(job: Job) -> bool:
