@@ -14,6 +14,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 
+from accessapi.resources import compose
 from portal.base.files import reading
 from portal.base.ui import inputs
 from portal.domain.people.fields import CellKind, SheetColumn
@@ -25,7 +26,6 @@ Problem = tuple[str, str, dict[str, Any]]  # column, problem code, values
 INVISIBLE = "\u00ad\u180e\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
 _ENDS = INVISIBLE + "".join(chr(code) for code in range(sys.maxunicode) if chr(code).isspace())
 _NO_INVISIBLE = dict.fromkeys(map(ord, INVISIBLE))
-_HALF_WIDTH: set[CellKind] = {"code", "card", "email"}
 # How spreadsheets shorten a number of more than eleven digits, when they save CSV.
 _ROUNDED = re.compile(r"\d([.,]\d+)?E\+\d+", re.IGNORECASE)
 # Spreadsheets keep fifteen digits, and write zeros in place of the others.
@@ -36,10 +36,11 @@ def clean(text: str, kind: CellKind) -> str:
     """Return a cell's text without spaces and invisible characters at its ends, in the usual form of its letters."""
     if text.isascii():
         return text.strip()
-    if kind in _HALF_WIDTH:
-        text = unicodedata.normalize("NFKC", text).translate(_NO_INVISIBLE)
-        return (text.replace("。", ".") if kind == "email" else text).strip()
-    return unicodedata.normalize("NFC", text).strip(_ENDS)
+    if kind == "email":
+        return inputs.fold_address(text.translate(_NO_INVISIBLE))
+    if kind in ("code", "card"):
+        return unicodedata.normalize("NFKC", text).translate(_NO_INVISIBLE).strip()
+    return str(compose(text)).strip(_ENDS)
 
 
 @dataclass
