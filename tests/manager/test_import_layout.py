@@ -1,53 +1,26 @@
 """A manager sees how a file was read, and reads it in another way: encoding, sheet, headings, hidden rows."""
 
 import io
-import re
 
-import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
 from openpyxl import Workbook
 
-from portal.domain.jobs.models import Row
 from portal.imports import checking
-from tenants.scope import tenant_scope
-from tests.imports.conftest import Desk
+from tests.manager.test_imports import desk, form_of, inside, job_at, manager, uploaded, url
 from tests.support.members import said
 
-
-@pytest.fixture
-def desk(place):
-    here = Desk(place)
-    with tenant_scope(place.tenant):
-        here.sync()
-    return here
-
-
-@pytest.fixture
-def manager(desk):
-    return desk.place.client(desk.place.staff("facility manager"))
-
-
-def uploaded(desk, manager, content, name="staff.csv"):
-    answer = manager.post(f"/t/{desk.place.tenant.slug}/imports/new/", {"file": SimpleUploadedFile(name, content)})
-    assert answer.status_code == 302, said(answer)
-    return answer["Location"]
+__all__ = ["desk", "manager", "url"]
 
 
 def names_of(desk, there):
     """Return the names that the check finds, with the columns as they are proposed."""
-    with tenant_scope(desk.place.tenant):
-        job_id = int(there.rstrip("/").rsplit("/", 1)[1])
-        checking.check(job_id)
-        return [row.content["name"] for row in Row.objects.filter(job=job_id).order_by("line")]
+    job = job_at(desk, there)
+    with inside(desk):
+        checking.check(job.pk)
+        return [row.content["name"] for row in desk.rows(job)]
 
 
 def choose(manager, there, **changed):
-    html = manager.get(there).content.decode()
-    form = {}
-    for name, options in re.findall(r'<select[^>]*name="([^"]+)"[^>]*>(.*?)</select>', html, re.DOTALL):
-        found = re.search(r'value="([^"]*)" selected', options)
-        form[name] = found[1] if found else ""
-    answer = manager.post(f"{there}columns/", {**form, **changed})
+    answer = manager.post(f"{there}columns/", {**form_of(manager.get(there)), **changed})
     assert answer.status_code == 302, said(answer)
 
 
@@ -65,8 +38,8 @@ def workbook(**sheets):
 WESTERN = "Name;Member code\nHélène Sample;1\nRenée Sample;2\nHélène Gérard;3\n".encode("cp1252")
 
 
-def test_the_encoding_is_shown_and_can_be_changed(desk, manager):
-    there = uploaded(desk, manager, WESTERN)
+def test_the_encoding_is_shown_and_can_be_changed(desk, manager, url):
+    there = uploaded(manager, url, WESTERN)
     page = said(manager.get(there))
     assert "Hélène Gérard" in page
     assert "Windows-1252" in page
@@ -80,17 +53,17 @@ def test_the_encoding_is_shown_and_can_be_changed(desk, manager):
     assert names_of(desk, there) == ["Hélène Sample", "Renée Sample", "Hélène Gérard"]
 
 
-def test_another_sheet_of_a_workbook_can_be_chosen(desk, manager):
+def test_another_sheet_of_a_workbook_can_be_chosen(desk, manager, url):
     content = workbook(Staff=[["Name", "Member code"], ["Aya", "1"]], Visitors=[["Name", "Member code"], ["Ben", "2"]])
-    there = uploaded(desk, manager, content, "staff.xlsx")
+    there = uploaded(manager, url, content, "staff.xlsx")
     manager.post(f"{there}layout/", {"sheet": "Visitors", "heading_line": "1"})
     choose(manager, there)
     assert names_of(desk, there) == ["Ben"]
 
 
-def test_the_row_of_the_headings_is_shown_and_can_be_changed(desk, manager):
+def test_the_row_of_the_headings_is_shown_and_can_be_changed(desk, manager, url):
     content = workbook(Staff=[["Member list"], ["Printed by", "Name"], ["Name", "Member code"], ["Aya", "1"]])
-    there = uploaded(desk, manager, content, "staff.xlsx")
+    there = uploaded(manager, url, content, "staff.xlsx")
     page = said(manager.get(there))
     assert "Row 3: Name, Member code" in page
     assert "2 rows above the headings are skipped." in page
@@ -99,44 +72,44 @@ def test_the_row_of_the_headings_is_shown_and_can_be_changed(desk, manager):
     assert names_of(desk, there) == ["Member code", "1"]
 
 
-def test_hidden_rows_can_be_left_out(desk, manager):
+def test_hidden_rows_can_be_left_out(desk, manager, url):
     book, target = Workbook(), io.BytesIO()
     for row in (["Name", "Member code"], ["Aya", "1"], ["Ben", "2"]):
         book.active.append(row)
     book.active.row_dimensions[3].hidden = True
     book.save(target)
-    there = uploaded(desk, manager, target.getvalue(), "staff.xlsx")
+    there = uploaded(manager, url, target.getvalue(), "staff.xlsx")
     assert "1 hidden row is included." in said(manager.get(there))
     manager.post(f"{there}layout/", {"heading_line": "1", "leaves_out_hidden": "on"})
     choose(manager, there)
     assert names_of(desk, there) == ["Aya"]
 
 
-def test_an_encoding_that_does_not_fit_changes_nothing(desk, manager):
-    there = uploaded(desk, manager, WESTERN)
+def test_an_encoding_that_does_not_fit_changes_nothing(desk, manager, url):
+    there = uploaded(manager, url, WESTERN)
     answer = manager.post(f"{there}layout/", {"encoding": "utf-8-sig", "heading_line": "1"})
     assert answer.status_code == 422
     assert "Hélène Gérard" in said(manager.get(there))
 
 
-def test_a_file_that_breaks_far_below_is_refused_by_the_check_and_not_by_an_error(desk, manager):
+def test_a_file_that_breaks_far_below_is_refused_by_the_check_and_not_by_an_error(desk, manager, url):
     rows = "".join(f"n{n},{n},2027-01-01\n" for n in range(1500))
-    there = uploaded(desk, manager, f'Name,Member code,Use until\n{rows}"a"b,1,2027-01-01\n'.encode())
+    there = uploaded(manager, url, f'Name,Member code,Use until\n{rows}"a"b,1,2027-01-01\n'.encode())
     choose(manager, there)
     assert names_of(desk, there) == []
     assert "Line 1502 has a quotation mark in the wrong place." in said(manager.get(there))
 
 
-def test_after_the_start_the_file_is_read_as_it_was(desk, manager):
-    there = uploaded(desk, manager, b"Name,Member code\nAya,1\nBen,2\n")
+def test_after_the_start_the_file_is_read_as_it_was(desk, manager, url):
+    there = uploaded(manager, url, b"Name,Member code\nAya,1\nBen,2\n")
     choose(manager, there, default_group=group_id(desk))
     names_of(desk, there)
     manager.post(f"{there}start/")
     manager.post(f"{there}layout/", {"heading_line": "2"})
-    with tenant_scope(desk.place.tenant):
-        assert Row.objects.count() == 2
+    with inside(desk):
+        assert len(desk.rows(job_at(desk, there))) == 2
 
 
 def group_id(desk):
-    with tenant_scope(desk.place.tenant):
+    with inside(desk):
         return desk.groups[0].membergroup_id
