@@ -123,7 +123,7 @@ class Areas(Table):
 
     def _flags(self, row: Area) -> str:
         words = [(row.is_outside, _t("Outside")), (row.is_management, _t("Management area"))]
-        return ", ".join(word for flag, word in words if flag)
+        return join_values(word for flag, word in words if flag)
 
     def _count(self, name: str) -> Callable[[Area], int | str]:
         """Return the function that reads one of an area's numbers, marked if it is incomplete."""

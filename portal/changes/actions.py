@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from portal.base.ui.tables import Selection, Table, load_selection
 from portal.base.ui.tables.table import Table as AnyTable
-from portal.base.ui.value_words import add_brackets
+from portal.base.ui.value_words import add_brackets, join_values
 from portal.changes.forms import (
     ChangeForm,
     DecideMember,
@@ -213,7 +213,7 @@ def _names_text(names: list[str], n: int) -> str:
     """Return the names for a reason, in brackets."""
     if not names:
         return ""
-    text = _(", ").join(names)
+    text = join_values(names)
     if more := n - len(names):
         text = ngettext("%(list)s and %(n)d more", "%(list)s and %(n)d more", more) % {"list": text, "n": more}
     return " " + add_brackets(text)

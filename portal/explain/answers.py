@@ -17,6 +17,7 @@ from django.utils.translation import ngettext
 from accessapi.permissions import AreaPlace, Decision, DecisionRule, Holidays, phrase_pass
 from accessapi.permissions.opening_hours import DecisionSpan, OpeningHours
 from portal.base.ui.times import local, moment_text
+from portal.base.ui.value_words import join_values
 from portal.domain.people.models import UNREADABLE, Member
 from portal.explain.questions import CheckedPlace
 from tenants.models import Connection
@@ -100,7 +101,7 @@ class AccessAnswer:
         """Return the reasoning line by line; the deciding line is marked."""
         outside = self.decision.rule in (DecisionRule.BEFORE_USE, DecisionRule.AFTER_USE)
         period = None if self.unreadable else not outside
-        credential = ", ".join(_credentials(self.member)) or _no_credential()
+        credential = join_values(_credentials(self.member)) or _no_credential()
         lines = [
             ("period", _("Use period"), _period_text(self.member, bool(self.unreadable)), period),
             ("credential", _("Credential"), credential, _has_credential(self.member)),
@@ -316,7 +317,7 @@ class WeekDay:
 
     @property
     def words(self) -> str:
-        return ", ".join(span.words for span in self.spans) or _("closed")
+        return join_values(span.words for span in self.spans) or _("closed")
 
 
 LEFT, MINUTE = 150, 1  # the x position of 00:00 in the picture, and the width of a minute

@@ -20,6 +20,7 @@ from accessapi.overrides import Catalogue
 from portal.base.ui import charts
 from portal.base.ui.tables.filters import ListAddress
 from portal.base.ui.times import TOKYO
+from portal.base.ui.value_words import join_values
 from portal.domain.history import gaps, visibility
 from portal.domain.history.coverage import Coverage, Gap, GapKind
 from portal.domain.history.filters import coverage_of
@@ -184,7 +185,7 @@ class HourCount:
     @property
     def description(self) -> str:
         """Return the text that is shown when the pointer is on the hour's bar."""
-        return ", ".join(f"{RecordType(sort).label} {count}" for sort, count in self.counts.items() if count) or "0"
+        return join_values(f"{RecordType(sort).label} {count}" for sort, count in self.counts.items() if count) or "0"
 
 
 @dataclass(frozen=True)

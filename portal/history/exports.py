@@ -28,7 +28,7 @@ from portal.base.files.cells import CellValue
 from portal.base.files.workbooks import Sheet, render_rows, write_workbook
 from portal.base.files.writing import render_csv, render_csv_lines
 from portal.base.ui.times import local
-from portal.base.ui.value_words import service_word
+from portal.base.ui.value_words import join_values, service_word
 from portal.domain.events import MirrorKind
 from portal.domain.history import filters, gaps, search
 from portal.domain.history.filters import status_word
@@ -86,7 +86,7 @@ def cells_of(record: History) -> list[CellValue]:
         record.device_name,
         record.device_id,
         record.device_module,
-        ", ".join(filter(None, units)),
+        join_values(filter(None, units)),
         _("Yes") if record.notified else "",
         record.history_id,
         as_json(record.extra) if record.extra else "",

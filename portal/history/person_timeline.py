@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from accessapi.overrides import Catalogue
 from portal.base.ui.times import duration_words
+from portal.base.ui.value_words import join_values
 from portal.domain.history.coverage import Gap
 from portal.domain.history.models import History
 from portal.domain.places import queries as mirror
@@ -74,7 +75,7 @@ class TimelineLane:
 
     @property
     def doors_words(self) -> str:
-        return ", ".join(name for name in self.doors.values() if name != self.name)
+        return join_values(name for name in self.doors.values() if name != self.name)
 
 
 @dataclass(frozen=True, slots=True)

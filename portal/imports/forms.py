@@ -14,6 +14,7 @@ from portal.base.files.file_limits import FileFault
 from portal.base.files.reading import Layout
 from portal.base.files.writing import is_reason_heading
 from portal.base.ui.inputs import set_choices
+from portal.base.ui.value_words import join_values
 from portal.domain.jobs.models import Job
 from portal.domain.people.fields import SheetColumn
 from portal.domain.people.queries import group_names
@@ -92,7 +93,7 @@ class LayoutForm(forms.Form):
 
 def _heading_line_text(line: int, cells: Sequence[str]) -> str:
     # A row may have the cards of a person.
-    named = _(", ").join(lists.sample_text(cell, is_secret=len(cell) >= 8) for cell in cells if cell.strip())
+    named = join_values(lists.sample_text(cell, is_secret=len(cell) >= 8) for cell in cells if cell.strip())
     return _("Row %(line)d: %(cells)s") % {"line": line, "cells": named[:80]}
 
 

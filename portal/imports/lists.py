@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy, ngettext, pgettext_lazy
 from portal.base.files import date_parsing, file_limits, reading
 from portal.base.ui.tables.columns import Column, EmptyState
 from portal.base.ui.tables.table import Table
-from portal.base.ui.value_words import join_sentences
+from portal.base.ui.value_words import join_sentences, join_values
 from portal.domain.jobs import kinds, queries
 from portal.domain.jobs.lists import (
     ACTION_COLUMN,
@@ -262,7 +262,7 @@ def findings_texts(job: Job) -> list[str]:
 
 def _lines_text(lines: Sequence[int]) -> str:
     """Return the first ten line numbers."""
-    return _(", ").join(map(str, lines[:10])) + ("…" if len(lines) > 10 else "")
+    return join_values(lines[:10]) + ("…" if len(lines) > 10 else "")
 
 
 DOUBT_TEXTS: dict[str, Callable[[], str]] = {
@@ -290,7 +290,7 @@ def layout_texts(file: ImportFile) -> list[str]:
     if (n := more.get("hidden_rows", 0)) and not file.layout.leaves_out_hidden:
         texts.append(ngettext("%(n)d hidden row is included.", "%(n)d hidden rows are included.", n) % {"n": n})
     if hidden := [file.headings[place] for place in more.get("hidden_columns", []) if place < len(file.headings)]:
-        texts.append(_("Hidden columns are included: %(names)s") % {"names": _(", ").join(hidden)})
+        texts.append(_("Hidden columns are included: %(names)s") % {"names": join_values(hidden)})
     return texts
 
 

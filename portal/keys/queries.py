@@ -18,6 +18,7 @@ from accessapi.keys import KeyEvent
 from accessapi.overrides import States
 from portal.base.ui import live_updates
 from portal.base.ui.chips import Chip
+from portal.base.ui.value_words import join_values
 from portal.domain.alerts import overdue_keys
 from portal.domain.history import visibility
 from portal.domain.history.models import History
@@ -163,7 +164,7 @@ class KeySummary:
             (self.counts["faulty"], npgettext("key", "%(n)d faulty", "%(n)d faulty", self.counts["faulty"])),
             (offline, overdue_keys.offline_text(offline)),
         )
-        return _(", ").join(words % {"n": n} for n, words in parts if n)
+        return join_values(words % {"n": n} for n, words in parts if n)
 
     @property
     def as_of(self) -> datetime | None:

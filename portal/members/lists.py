@@ -186,7 +186,7 @@ class Members(Table):
         Column(
             "credentials",
             _("Credentials"),
-            lambda row: ", ".join(status.credential_words(row)),
+            lambda row: join_values(status.credential_words(row)),
             kind="cred",
             drawer=status.credential_drawer,
         ),

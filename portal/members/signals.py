@@ -18,6 +18,7 @@ from portal.base.timers.clock import database_now
 from portal.base.ui import batching, command_palette, nav
 from portal.base.ui.nav import NavEntry
 from portal.base.ui.times import local
+from portal.base.ui.value_words import join_values
 from portal.domain import events
 from portal.domain.budget.client import client
 from portal.domain.budget.priorities import Priority
@@ -230,7 +231,7 @@ def _keys_sent(intent: Intent, body: dict[str, Any]) -> OutcomeText:
         facts = {"keys": temporary_keys.keys_text(reached, known), "time": temporary_keys.duration_text(body["timer"])}
         sentences.append(_("%(keys)s, for %(time)s.") % facts)
     if missed := [known.get(box, box) for box in units if box not in reached]:
-        sentences.append(_("Could not be reached, unchanged: %(boxes)s.") % {"boxes": ", ".join(missed)})
+        sentences.append(_("Could not be reached, unchanged: %(boxes)s.") % {"boxes": join_values(missed)})
     return OutcomeText(" ".join(sentences))
 
 

@@ -14,6 +14,7 @@ from portal.areas.models import EVERYWHERE, Grant, Pass
 from portal.areas.queries import LoadedRights
 from portal.base.files.cells import CellValue
 from portal.base.ui.times import local, local_or_none, moment_text
+from portal.base.ui.value_words import join_values
 from portal.domain.events import MirrorKind
 from portal.domain.history.models import History
 from portal.domain.people.models import Member
@@ -212,7 +213,7 @@ def _completeness_of_rights(fresh: Freshness, loaded: LoadedRights) -> list[str]
 
 def _member(row: Sequence[Any]) -> Sequence[CellValue]:
     name, code, group, *has, last = row
-    credentials = ", ".join(
+    credentials = join_values(
         word for is_there, word in zip(has, (_("Card"), _("QR code"), _("Face")), strict=True) if is_there
     )
     return [name, code, group, credentials, local(last).date() if last else _("Not in the log")]
@@ -231,7 +232,7 @@ def _by_area(areas: Sequence[Area], values: dict[str, Any]) -> Iterator[tuple[st
 
 def _short_list(names: Sequence[str]) -> str:
     more = [_("%(n)s more") % {"n": len(names) - _MAX_NAMED}] if len(names) > _MAX_NAMED else []
-    return ", ".join([*names[:_MAX_NAMED], *more])
+    return join_values([*names[:_MAX_NAMED], *more])
 
 
 def _rows(statement: str, values: dict[str, Any]) -> Iterator[Sequence[Any]]:

@@ -23,6 +23,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from portal.base.ui.times import local
+from portal.base.ui.value_words import join_values
 from portal.domain.people.models import Member
 from portal.domain.people.text_folding import fold
 from portal.reviews import rights
@@ -202,7 +203,7 @@ def _deciders_text(deciders: Sequence[str]) -> str:
     if not deciders:
         return _("No one else here can decide: an owner can invite another reviewer.")
     return _("Who can: %(names)s.") % {
-        "names": ", ".join([*deciders[:_MAX_NAMES], *["…"][: len(deciders) > _MAX_NAMES]])
+        "names": join_values([*deciders[:_MAX_NAMES], *["…"][: len(deciders) > _MAX_NAMES]])
     }
 
 

@@ -17,6 +17,7 @@ from portal.base.ui.chips import Chip
 from portal.base.ui.tables import BulkAction, Column, EmptyState, Filter, Table
 from portal.base.ui.tables.keyset import ListPage
 from portal.base.ui.times import local, time_tag, today
+from portal.base.ui.value_words import join_values
 from portal.domain.people import queries as mirror
 from portal.reviews import assigning, queries
 from portal.reviews.models import Applied, Decision, Item, Review, RightStatus, State, StepAction, Use
@@ -62,7 +63,7 @@ class Reviews(Table):
     default_sort = "-id"
     columns = (
         Column("title", pgettext_lazy("review", "Title"), phone="title", fixed=True),
-        Column("areas", _("Areas"), value=lambda row: ", ".join(each["name"] for each in row.areas)),
+        Column("areas", _("Areas"), value=lambda row: join_values(each["name"] for each in row.areas)),
         Column("state", pgettext_lazy("review", "State"), value=chip_of),
         Column("done", pgettext_lazy("review", "Done"), cell=done_cell),
         Column("due_on", _("Due date"), value=due_text, cell=due_cell),

@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
 from portal.base.ui.times import local
+from portal.base.ui.value_words import join_values
 from tenants.scope import current_tenant_id
 
 _SALT = "portal.base.ui.shown_values"
@@ -185,7 +186,7 @@ def _text_of(field: forms.Field, value: Any) -> str:
     if isinstance(field, forms.ChoiceField):
         chosen = value if isinstance(value, list | tuple | set) else [value]
         labels = {str(key): str(label) for key, label in _flat(field.choices)}
-        return ", ".join(labels.get(_canonical(each), _canonical(each)) for each in chosen)
+        return join_values(labels.get(_canonical(each), _canonical(each)) for each in chosen)
     if isinstance(value, datetime):
         return f"{local(value):%Y-%m-%d %H:%M:%S}"
     return _canonical(value) or pgettext("value", "empty")

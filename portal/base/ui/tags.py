@@ -1,6 +1,6 @@
 """Template tags of the portal's components. `docs/screens.md` shows how each is used."""
 
-from collections.abc import Sized
+from collections.abc import Iterable, Sized
 from datetime import date, datetime
 from typing import Any
 
@@ -86,6 +86,12 @@ def about_time(seconds: int) -> str:
 def browser(user_agent: str) -> str:
     """`{{ session.user_agent|browser }}` -> Firefox 140, Windows; unknown browsers are shown shortened"""
     return describe_browser(user_agent)
+
+
+@register.filter
+def listed(values: Iterable[Any]) -> str:
+    """`{{ doors|listed }}` -> Lobby, Dock; with 、 in Japanese"""
+    return value_words.join_values(values)
 
 
 @register.filter

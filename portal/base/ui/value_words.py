@@ -86,10 +86,10 @@ def service_word(kind: str, value: str, raw: str = "") -> str:
     return HtmlText(text, format_html("<code>{}</code>", text)) if text else ""
 
 
-def join_values(values: Iterable[str]) -> str:
+def join_values(values: Iterable[object]) -> str:
     """Return several values as a list in the reader's language."""
     found, between = list(values), _t(", ")
-    return HtmlText(between.join(found), format_html_join(between, "{}", ((each,) for each in found)))
+    return HtmlText(between.join(map(str, found)), format_html_join(between, "{}", ((each,) for each in found)))
 
 
 def add_brackets(value: str) -> str:

@@ -29,6 +29,7 @@ from accessapi.permissions.passes import (
 )
 from accessapi.permissions.phrases import DAYS, format_time, phrase_schedule, read_range, read_weekly
 from portal.base.files.date_parsing import at_clock, end_of_clock, explain_unread, parse_clock, parse_day
+from portal.base.ui.value_words import join_values
 
 WEEKLY, RANGE, RAW = "weekly", "range", "kept"
 _WHOLE_DAY = timedelta(days=1)
@@ -167,7 +168,7 @@ class Lane:
 
     @property
     def text(self) -> str:
-        return _(", ").join(bar.text for bar in self.bars)
+        return join_values(bar.text for bar in self.bars)
 
 
 @dataclass(frozen=True)

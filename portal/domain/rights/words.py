@@ -10,6 +10,7 @@ from django.utils.translation import ngettext
 
 from accessapi.permissions import always, never, normalise_devices, normalise_keys, phrase_pass
 from accessapi.permissions.passes import normal_pass, sort_key
+from portal.base.ui.value_words import join_values
 from portal.domain.people.member_fields import PRIVILEGES
 from portal.domain.places.models import Area, KeyBox, natural_key
 from portal.domain.rights.member_rights import canonical
@@ -178,7 +179,7 @@ def _group_text(group: list[RightsLine]) -> str:
         return group[0].when
     named = [line.place for line in group[:_MOST_NAMED]]
     more = len(group) - len(named)
-    text = _(", ").join(named)
+    text = join_values(named)
     if more:
         text = ngettext("%(list)s and %(n)d more", "%(list)s and %(n)d more", more) % {"list": text, "n": more}
     return _("%(place)s: %(when)s") % {"place": text, "when": group[0].when}
