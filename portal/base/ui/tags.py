@@ -95,7 +95,13 @@ def listed(values: Iterable[Any]) -> str:
 
 
 @register.filter
-def bracketed(text: str) -> str:
+def labelled(label: object, value: object) -> str:
+    """`{{ bar.name|labelled:bar.value }}` -> 09:00: 12"""
+    return value_words.add_label(label, value)
+
+
+@register.filter
+def bracketed(text: object) -> str:
     return value_words.add_brackets(text)
 
 

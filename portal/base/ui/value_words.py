@@ -92,10 +92,16 @@ def join_values(values: Iterable[object]) -> str:
     return HtmlText(between.join(map(str, found)), format_html_join(between, "{}", ((each,) for each in found)))
 
 
-def add_brackets(value: str) -> str:
+def add_brackets(value: object) -> str:
     """Return a text in the brackets of the reader's language."""
     text = _t("(%(names)s)")
     return HtmlText(text % {"names": value}, format_html(text.replace("%(names)s", "{}"), value))
+
+
+def add_label(label: object, value: object) -> str:
+    """Return a value after its name: `Locked: 12`, in Japanese with a full-width colon."""
+    text = _t("{label}: {value}")
+    return HtmlText(text.format(label=label, value=value), format_html(text, label=label, value=value))
 
 
 def add_side(name: str, side: str) -> str:
