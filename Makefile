@@ -88,10 +88,13 @@ sandbox: $(STAMP)
 shell: $(STAMP) assets
 	@$(STACK) services -- $(BIN)/python manage.py shell
 
-# What is made from code, and the pictures of the user's guide (some minutes): make docs PICTURES="add-member unlock-door"
+# What is made from code, and the pictures of the guide and the README (some minutes): make docs PICTURES="add-member"
+# With CONTACT also sheets of every page, for a person to look at: make docs PICTURES=none CONTACT="guard 390 dark ja", or
+# CONTACT=all (half an hour).
 docs: $(STAMP) assets
 	@$(STACK) docs
 	@$(BIN)/python docs/guide/take_pictures.py $(PICTURES)
+	$(if $(CONTACT),@$(BIN)/python docs/guide/contact_sheet.py $(filter-out all,$(CONTACT)))
 
 messages: $(STAMP)
 	@$(STACK) messages

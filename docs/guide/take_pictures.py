@@ -1,104 +1,73 @@
-"""Take the pictures of the user's guide: `python docs/guide/take_pictures.py [PAGE ...]`, all of them without a name.
+"""Take the pictures of the guide and the README: `python docs/guide/take_pictures.py [NAME ...]`, all without a name.
 
-`guide.toml` names, for each page, the person and the view. A running demo of this checkout is used; otherwise one is
-started and ended. Each picture is taken in both languages, at 1280 pixels, light, by the browser that `CHROMIUM` or the
-path names. One that looks as before is left alone, so that new times on a page change few files;
-one that was deleted is taken in any case.
+`guide.toml` names, for each page of the guide and each picture of the README, the person and the view. A running demo
+of this checkout is used; otherwise one is started and ended. Pictures of the guide are taken in both languages.
+One that looks as before is left alone, so that new times on a page change few files; one that was deleted is taken in
+any case. `labels.json` keeps the messages that are on each picture; a test finds a picture with a label that the site
+no longer has.
 """
 
-import contextlib
 import json
-import os
-import shutil
-import socket
-import subprocess
 import sys
-import time
 import tomllib
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from io import BytesIO
 from pathlib import Path
 from typing import Any
-from urllib.request import urlopen
 from zoneinfo import ZoneInfo
 
+from babel.messages.pofile import read_po
+from demonstration import FOLDER, LANGUAGES, ROOT, Demo, pictured, signed_in
 from PIL import Image, ImageChops
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
-FOLDER = Path(__file__).parent
-ROOT = FOLDER.parents[1]
-DEMO = ROOT / ".demo" / "demo.json"
+LABELS = FOLDER / "pictures" / "labels.json"
 JAPAN = ZoneInfo("Asia/Tokyo")
-LANGUAGES = {"en": "en-GB", "ja": "ja-JP"}
-READING = 20  # seconds that a new demonstration takes to read what its tenants hold
 COLOURS, SAME = 128, 0.0005  # how many colours a picture has; the share of it that may differ from the one before
+#: What names something on a page: headings, names of fields and columns, buttons and links of the menu.
+NAMES = "h1, h2, h3, th, dt, label, legend, summary, button, .btn, nav a"
 
 
 def main(names: list[str]) -> None:
-    """Take the pictures of the pages with these names."""
-    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium-headless-shell") or shutil.which("chromium")
-    if not chromium:
-        raise SystemExit("No pictures were taken: no Chromium is on the path, and CHROMIUM names none.")
-    pages = tomllib.loads((FOLDER / "guide.toml").read_text(encoding="utf-8"))["page"]
-    with _demonstration() as demo, sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        for page in pages:
-            if not names or page["name"] in names:
-                for language in LANGUAGES:
-                    _take(browser, demo, page, language)
+    """Take the pictures with these names."""
+    wanted = tomllib.loads((FOLDER / "guide.toml").read_text(encoding="utf-8"))
+    shown = json.loads(LABELS.read_text(encoding="utf-8")) if LABELS.exists() else {}
+    with pictured() as (demo, browser):
+        for entry in wanted["page"]:
+            for language in LANGUAGES:
+                if not names or entry["name"] in names:
+                    path = FOLDER / f"pictures/{language}/{entry['name']}.webp"
+                    shown[_key(path)] = {"language": language, "labels": _take(browser, demo, entry, language, path)}
+        for entry in wanted["picture"]:
+            if not names or entry["name"] in names:
+                path, language = ROOT / f"docs/images/{entry['name']}.webp", entry.get("language", "en")
+                shown[_key(path)] = {"language": language, "labels": _take(browser, demo, entry, language, path)}
+    LABELS.write_text(json.dumps(shown, ensure_ascii=False, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
-@contextlib.contextmanager
-def _demonstration() -> Iterator[dict[str, Any]]:
-    """Yield the contents of `demo.json` of a demo that is ready."""
-    if _is_running():
-        yield json.loads(DEMO.read_text())
-        return
-    command = [sys.executable, "-m", "demo", "run", "--port", _free_port(), "--sandbox-port", _free_port()]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as started:
-        try:
-            if not any("Ready: " in line for line in started.stdout or ()):
-                raise SystemExit("The demonstration did not start. `make demo` says why.")
-            time.sleep(READING)
-            yield json.loads(DEMO.read_text())
-        finally:
-            started.terminate()
+def _key(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
 
 
-def _is_running() -> bool:
-    with contextlib.suppress(OSError):
-        portal = json.loads(DEMO.read_text())["portal"]
-        with urlopen(f"{portal}/healthz", timeout=10) as answer:  # noqa: S310 - the address of this site
-            return bool(answer.status == 200)
-    return False
-
-
-def _free_port() -> str:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return str(server.getsockname()[1])
-
-
-def _take(browser: Browser, demo: dict[str, Any], entry: dict[str, Any], language: str) -> None:
-    """Take one picture in one language, and write it unless it looks as before."""
-    password = next(each["password"] for each in demo["accounts"] if each["email"] == entry["account"])
-    seen = {"width": 1280, "height": entry.get("height", 800)}
-    with contextlib.closing(
-        browser.new_context(locale=LANGUAGES[language], base_url=demo["portal"], viewport=seen, color_scheme="light")
-    ) as context:
+def _take(browser: Browser, demo: Demo, entry: dict[str, Any], language: str, path: Path) -> list[str]:
+    """Take one picture, write it unless it looks as before, and return the messages on it."""
+    size = {"width": entry.get("width", 1280), "height": entry.get("height", 800), "theme": entry.get("theme", "light")}
+    with signed_in(browser, demo, entry["account"], language=language, **size) as context:
         page = context.new_page()
-        page.goto(f"/accounts/login/?next={entry['address']}")
-        page.fill("[name=login]", entry["account"])
-        page.fill("[name=password]", password)
-        page.press("[name=password]", "Enter")
-        page.wait_for_selector(".framed")
+        page.goto(entry["address"])
         for step in entry.get("steps", ()):
             _do(page, *step)
         page.wait_for_load_state("networkidle")
         page.wait_for_timeout(1000)
-        _write(
-            page.screenshot(caret="hide", animations="disabled"), FOLDER / f"pictures/{language}/{entry['name']}.webp"
-        )
+        _write(page.screenshot(caret="hide", animations="disabled"), path)
+        found = page.locator(NAMES).locator("visible=true").all_inner_texts()
+    return sorted({text.strip() for text in found} & _messages(language))
+
+
+def _messages(language: str) -> set[str]:
+    """Return all texts of the site without placeholders in a language."""
+    with (ROOT / "locale/ja/LC_MESSAGES/django.po").open("rb") as file:
+        return {str(each.id if language == "en" else each.string) for each in read_po(file, locale="ja") if each.id}
 
 
 def _do(page: Page, act: str, selector: str, text: str = "") -> None:
