@@ -3,6 +3,8 @@
 import ast
 import io
 import re
+import shutil
+import subprocess
 import tokenize
 from collections.abc import Iterator
 
@@ -18,6 +20,8 @@ TURNS = (
     "of (?:its|their|his|our) own", "comes? to", "sa(?:y|ys|id) of", "may enter",
 )  # fmt: skip
 FORBIDDEN = re.compile(rf"\b(?:{'|'.join(TURNS)})\b", re.IGNORECASE)
+#: First words of subjects that do not name a change.
+UNCLEAR_SUBJECT = re.compile(r"(?:Say|Tell|Have|Let|Lead|Word)\b")
 #: Names of code, targets of links, and texts of screens that a document quotes.
 QUOTED = re.compile(r"`[^`]*`|\]\([^)]*\)|“[^”]*”|\"[^\"]*\"|\*\*[^*]*\*\*")
 
@@ -64,3 +68,18 @@ def test_docstrings_comments_and_documents_use_common_words(files, read):
 def test_a_forbidden_turn_is_found():
     assert FORBIDDEN.search("What nobody uses goes.")
     assert not FORBIDDEN.search(QUOTED.sub("", "The button `take_over` is called “Tell the owner”."))
+
+
+@pytest.mark.skipif(not shutil.which("git") or not (ROOT / ".git").exists(), reason="Subjects are read from Git.")
+def test_subjects_of_commits_are_short_and_name_the_change():
+    """Check commits since this rule was made; older ones cannot be changed."""
+    log = subprocess.run(
+        ["git", "log", "--no-merges", "--since=2026-11-28T19:20:00Z", "--format=%s"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert [each for each in log.stdout.splitlines() if len(each) > 60 or UNCLEAR_SUBJECT.match(each)] == []
+
+
+def test_an_unclear_subject_is_found():
+    assert UNCLEAR_SUBJECT.match("Say of rights what they are")
+    assert not UNCLEAR_SUBJECT.match("Sayings of rights")
