@@ -1,25 +1,25 @@
-// Alerts that wait for somebody: their number in the title, and of a new one a sound and a notification, where this
-// browser is to give them. Of all tabs one tells: the newest that was told of rests in the browser's storage.
+// Unassigned alerts: their number in the title, and a sound and a notification for a new one if this browser has them
+// switched on. Only one tab notifies: the newest alert that was shown is in the browser's storage.
 const plain = document.title;
-const SHOWN = `alerts:told:${location.pathname.split("/")[2]}`;
+const SHOWN = `alerts:shown:${location.pathname.split("/")[2]}`;
 
-function look() {
+function update() {
   const part = document.getElementById("banners");
   if (!part?.hasAttribute("hx-get")) return;
   const { waiting, newest, kind } = part.dataset;
   document.title = waiting ? `(${waiting}) ${plain}` : plain;
   if (!localStorage["alerts:sound"] && !localStorage["alerts:show"]) return localStorage.removeItem(SHOWN);
-  alone(() => {
+  once(() => {
     const shown = localStorage[SHOWN];
     if (shown !== undefined && Number(newest ?? 0) <= Number(shown)) return;
     localStorage[SHOWN] = newest ?? 0;
-    if (shown !== undefined) tell(kind);
+    if (shown !== undefined) notify(kind);
   });
 }
-// Tabs look at the same moment; without locks (an address without TLS) two may both tell.
-const alone = (act) => (navigator.locks ? navigator.locks.request("alerts", act) : act());
+// Tabs check at the same moment. Without locks (an address without TLS), two may both notify.
+const once = (act) => (navigator.locks ? navigator.locks.request("alerts", act) : act());
 
-function tell(kind) {
+function notify(kind) {
   if (localStorage["alerts:sound"]) sound();
   if (!localStorage["alerts:show"] || globalThis.Notification?.permission !== "granted") return;
   const shown = new Notification(plain, { body: kind, tag: SHOWN });
@@ -34,8 +34,8 @@ function sound() {
   tone.start();
   tone.stop(context.currentTime + 0.4);
 }
-document.addEventListener("htmx:afterSettle", look);
-look();
+document.addEventListener("htmx:afterSettle", update);
+update();
 
 // What a person chose for this browser.
 const settings = document.getElementById("alert-settings");
