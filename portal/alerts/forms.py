@@ -37,7 +37,7 @@ class NoteForm(forms.Form):
     text = forms.CharField(
         label=pgettext_lazy("alert", "Note"),
         max_length=TEXT_MAX,
-        error_messages={"required": _("Enter a text.")},
+        error_messages={"required": pgettext_lazy("alert", "Enter a note.")},
         widget=forms.Textarea(attrs={"rows": 3}),
     )
 
@@ -65,9 +65,9 @@ class HoursForm(forms.Form):
         found = super().clean() or {}
         days, begin, end = (found.get(name) for name in ("days", "begin", "end"))
         if days and not (isinstance(begin, time) and isinstance(end, time)):
-            self.add_error("days", _t("Enter from when until when on these days."))
+            self.add_error("days", _t("Enter a start and end time."))
         elif days and begin == end:
-            self.add_error("end", _t("Enter another time than the first."))
+            self.add_error("end", _t("The two times must differ."))
         return found
 
     @property
@@ -101,7 +101,7 @@ class RuleForm(ConflictForm, HoursForm):
         if not days and (found.get("begin") or found.get("end")):
             self.add_error("days", _t("Choose the days."))
         if self.rule.kind.has_hours and found.get("is_on") and not days and "days" not in self.errors:
-            self.add_error("days", _t("Choose the days and hours when nobody should be there."))
+            self.add_error("days", _t("Choose the closed hours."))
         return found
 
     @property
@@ -125,12 +125,14 @@ class NotificationForm(HoursForm):
     """The alerts that a person gets by e-mail, and the hours without e-mail."""
 
     field_order = ("least",)
-    least = forms.TypedChoiceField(label=_("E-mail for"), choices=_SEVERITY_CHOICES, coerce=int)
+    least = forms.TypedChoiceField(label=_("E-mail me about"), choices=_SEVERITY_CHOICES, coerce=int)
 
     def __init__(self, saved: NotificationSettings | None, least: int, data: QueryDict | None = None) -> None:
         hours = Hours.of(saved.hours) if saved else None
         super().__init__(hours, data, {"least": saved.least if saved else least})
-        self.fields["days"].label = _t("No e-mail on these days (none: always send)")
+        labels = {"days": _t("Quiet days"), "begin": _t("Quiet hours from"), "end": _t("Quiet hours to")}
+        for name, label in labels.items():
+            self.fields[name].label = label
 
 
 class RecipientsForm(ConflictForm, forms.Form):
@@ -145,7 +147,7 @@ class RecipientsForm(ConflictForm, forms.Form):
         eligible = [each for each in staff if Permission.ALERTS_VIEW in find_role(each.role).permissions]
         people = [(each.user_id, str(each.user)) for each in eligible]
         several = forms.CheckboxSelectMultiple
-        refused = {"invalid_choice": _t("Choose roles and people from the list. Nothing was changed.")}
+        refused = {"invalid_choice": _t("Recipients not saved. Choose roles and people from the list.")}
         self.fields["roles"] = forms.MultipleChoiceField(
             label=_t("Roles"), choices=roles, required=False, widget=several, error_messages=refused
         )
@@ -164,7 +166,7 @@ class AddressForm(forms.Form):
 
     name = forms.CharField(label=pgettext_lazy("web address", "Name"), max_length=NAME_MAX)
     url = forms.CharField(
-        label=_("Web address"), max_length=_URL_MAX, help_text=_("An https address that takes messages as JSON.")
+        label=_("Web address"), max_length=_URL_MAX, help_text=_("An https address that accepts JSON messages.")
     )
     shape = forms.ChoiceField(label=pgettext_lazy("web address", "Format"), choices=WebAddress.Shape.choices)
     least = forms.TypedChoiceField(
@@ -184,7 +186,9 @@ class AddressForm(forms.Form):
             raise forms.ValidationError(_t("Enter an address that begins with https://, without sign-in data."))
         port = parts.port or HTTPS_PORT
         if port != HTTPS_PORT and not settings.ALERT_NETWORKS:
-            raise forms.ValidationError(_t("Alerts are sent to port 443 only. Remove the port from the address."))
+            raise forms.ValidationError(_t("Port not allowed. Alerts go to port 443 only: remove the port."))
         if is_refused_ip_address(parts.hostname or "", port):
-            raise forms.ValidationError(_t("The portal does not send to this network."))
+            raise forms.ValidationError(
+                _t("Address in a private network: not allowed. Ask the operator of the portal.")
+            )
         return url

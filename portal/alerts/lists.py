@@ -11,7 +11,7 @@ from django.utils.functional import cached_property
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, pgettext_lazy
+from django.utils.translation import gettext_lazy, pgettext, pgettext_lazy
 
 from portal.base.ui import live_updates
 from portal.base.ui.tables import Column, EmptyState, Table
@@ -26,10 +26,10 @@ from portal.domain.history.models import History
 from portal.domain.sync import freshness
 from tenants.access import TenantRequest
 
-_TONES = {Severity.ALARM: "alarm", Severity.WARNING: "loud", Severity.NOTE: "quiet"}
+_TONES = {Severity.ALARM: "alarm", Severity.WARNING: "loud", Severity.INFO: "quiet"}
 _STATES = (
     ("open", pgettext_lazy("alert", "Open")),
-    ("untaken", gettext_lazy("Not taken")),
+    ("untaken", pgettext_lazy("alert", "Unassigned")),
     ("closed", pgettext_lazy("alert", "Closed")),
 )
 
@@ -45,8 +45,8 @@ def state_text(row: Alert) -> str:
     if row.closed_at is not None:
         return _("Closed by %(who)s") % {"who": row.closed_by}
     if row.taken_by is not None:
-        return _("Taken by %(who)s") % {"who": row.taken_by}
-    return _("Over, not taken") if row.ended_at is not None else _("Not taken")
+        return _("Assigned to %(who)s") % {"who": row.taken_by}
+    return _("Resolved, unassigned") if row.ended_at is not None else pgettext("alert", "Unassigned")
 
 
 def _by_state(rows: QuerySet[Alert], values: list[str]) -> QuerySet[Alert]:
@@ -67,7 +67,7 @@ class Alerts(Table):
         Column("severity", gettext_lazy("Severity"), cell=severity, sort="weight"),
         Column("what", gettext_lazy("Alert"), phone="title", fixed=True),
         Column("began_at", pgettext_lazy("alert", "Began"), kind="time"),
-        Column("ended_at", pgettext_lazy("alert", "Ended"), kind="time"),
+        Column("ended_at", pgettext_lazy("alert", "Resolved"), kind="time"),
         Column("times", pgettext_lazy("alert", "Times"), kind="number"),
         Column("state", pgettext_lazy("alert", "State"), value=state_text),
     )
@@ -95,7 +95,7 @@ class Alerts(Table):
 
     @property
     def empty(self) -> EmptyState | None:
-        usual = EmptyState(_("No alerts yet"), _("What the rules find appears here."), "alert-triangle")
+        usual = EmptyState(_("No alerts yet"), _("Alerts raised by your rules appear here."), "alert-triangle")
         return freshness.empty_state(self.request, usual, MirrorKind.HISTORIES)
 
     def complete_page(self, page: ListPage) -> ListPage:

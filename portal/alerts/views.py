@@ -91,14 +91,12 @@ def _apply(
 
 @tenant_view(Permission.ALERTS_TAKE, methods=["POST"])
 def assign(request: TenantRequest, alert_id: int) -> HttpResponseBase:
-    return _apply(request, alert_id, lambda alert, by: actions.assign(alert=alert, by=by), _("You took this alert."))
+    return _apply(request, alert_id, lambda alert, by: actions.assign(alert=alert, by=by), _("Assigned to you."))
 
 
 @tenant_view(Permission.ALERTS_TAKE, methods=["POST"])
 def unassign(request: TenantRequest, alert_id: int) -> HttpResponseBase:
-    return _apply(
-        request, alert_id, lambda alert, by: actions.unassign(alert=alert, by=by), _("Nobody has this alert now.")
-    )
+    return _apply(request, alert_id, lambda alert, by: actions.unassign(alert=alert, by=by), _("Alert unassigned."))
 
 
 @tenant_view(Permission.ALERTS_TAKE, methods=["POST"])
@@ -167,7 +165,7 @@ def own_settings(request: TenantRequest) -> HttpResponseBase:
     form = NotificationForm(saved, default_min_severity(request.access.role.name), request.POST or None)
     if form.is_valid():
         if request.access.support_session:
-            raise AccessDenied(_("In a support session you get no e-mail about alerts."))
+            raise AccessDenied(_("Not saved: there is no alert e-mail in support sessions. Use your own account."))
         notification_actions.save_preferences(
             min_severity=form.cleaned_data["least"], hours=form.hours, by=Requester.from_request(request)
         )
@@ -207,7 +205,8 @@ def addresses(request: TenantRequest) -> HttpResponse:
             )
         except notification_actions.AddressNotSaved:
             most = {"most": notification_actions.MAX_ADDRESSES}
-            form.add_error("name", _("There is an address of this name, or there are %(most)s already.") % most)
+            text = _("Not added: the name is in use, or the limit (%(most)s) is reached. Rename it or remove one.")
+            form.add_error("name", text % most)
     rows = [(each, mask_url(each.url)) for each in WebAddress.objects.order_by("name")]
     return render(request, "alerts/addresses.html", {"form": form, "rows": rows})
 
@@ -235,7 +234,7 @@ def send_test(request: TenantRequest, address_id: int) -> HttpResponseBase:
         notification_actions.send_test(address=_address_or_404(address_id), by=Requester.from_request(request))
         messages.success(request, _("Test requested. Reload this page to see the answer."))
     except notification_actions.TooManyTests:
-        text = _("No test was sent. %(most)d tests in %(minutes)d minutes is the limit. Try again later.")
+        text = _("Test not sent. The limit is %(most)d tests in %(minutes)d minutes. Try again later.")
         messages.error(
             request, text % {"most": notification_actions.MAX_TESTS, "minutes": notification_actions.TEST_SECONDS // 60}
         )

@@ -25,13 +25,13 @@ from portal.devices.status_reading import URGENT_DOORS, door_word_of
 from portal.domain import events
 from portal.domain.alerts import kinds
 from portal.domain.alerts.kinds import AlertKind, Observation, RuleSetting, RuleValues, TenantFilter, tenants_having
-from portal.domain.alerts.log_alerts import find_newest, place_of
+from portal.domain.alerts.log_alerts import place_of
 from portal.domain.alerts.models import Alert, Severity
+from portal.domain.alerts.past_log import PastLog
 from portal.domain.budget.priorities import Priority
 from portal.domain.cameras import door_command_pictures
 from portal.domain.events import MirrorKind
 from portal.domain.history.models import History
-from portal.domain.history.search import RecordFilter
 from portal.domain.intents import handlers
 from portal.domain.intents.handlers import Finding
 from portal.domain.intents.models import Intent, Reason, State
@@ -87,40 +87,38 @@ def _find_forced_in_records(tenant: Tenant, records: Sequence[History], values: 
             yield Observation(f"pass_controller:{each.device_id}", each.at, place_of(each), [each], has_ended=over)
 
 
-def _records_of(tenant: Tenant, patterns: Sequence[str], since: datetime, until: datetime) -> list[History]:
-    """Return the records of a period that contain one of these events, in order of time."""
+def _records_of(past: PastLog, patterns: Sequence[str]) -> list[History]:
+    """Return the records of a past period that contain one of these events, in order of time."""
     found: dict[str, History] = {}
     for pattern in patterns:
         words = search_words(max(pattern.split("*"), key=len))
-        found |= {each.history_id: each for each in find_newest(RecordFilter(since=since, until=until, words=words))}
+        found |= {each.history_id: each for each in past.find(words=words)}
     return sorted(found.values(), key=lambda each: (each.at, each.pk))
 
 
-def _find_forced_in_past(tenant: Tenant, since: datetime, until: datetime, values: RuleValues) -> Iterator[Observation]:
-    patterns, over_at = tenant.environment.catalogue.states.forced_open, dict[str, datetime]()
-    found = list(_find_forced_in_records(tenant, _records_of(tenant, patterns, since, until), values))
+def _find_forced_in_past(past: PastLog, values: RuleValues) -> Iterator[Observation]:
+    patterns, over_at = past.tenant.environment.catalogue.states.forced_open, dict[str, datetime]()
+    found = list(_find_forced_in_records(past.tenant, _records_of(past, patterns), values))
     for each in reversed(found):
         if each.has_ended:
             over_at[each.subject] = each.at
         else:
-            yield replace(each, over_at=over_at.get(each.subject, until))
+            yield replace(each, over_at=over_at.get(each.subject, past.until))
 
 
-def _find_left_open_in_past(
-    tenant: Tenant, since: datetime, until: datetime, values: RuleValues
-) -> Iterator[Observation]:
+def _find_left_open_in_past(past: PastLog, values: RuleValues) -> Iterator[Observation]:
     """Yield observations from records of doors left open that were not closed within the rule's minutes."""
-    states, within = tenant.environment.catalogue.states, timedelta(minutes=values["minutes"])
+    states, within = past.tenant.environment.catalogue.states, timedelta(minutes=values["minutes"])
     begun: dict[str, History] = {}
-    for each in _records_of(tenant, states.left_open, since, until):
+    for each in _records_of(past, states.left_open):
         first = begun.pop(each.device_id, None) if door_word_of(each, states) is DoorEvent.PROBLEM_OVER else None
         if first is not None and each.at - first.at >= within:
             yield Observation(f"pass_controller:{each.device_id}", first.at + within, place_of(first), over_at=each.at)
         elif door_word_of(each, states) is DoorEvent.LEFT_OPEN:
             begun.setdefault(each.device_id, each)
     for each in begun.values():
-        if each.at + within <= until:
-            yield Observation(f"pass_controller:{each.device_id}", each.at + within, place_of(each), over_at=until)
+        if each.at + within <= past.until:
+            yield Observation(f"pass_controller:{each.device_id}", each.at + within, place_of(each), over_at=past.until)
 
 
 def _record_finder(*words: DoorEvent) -> Callable[[Tenant, Alert, Iterable[History]], list[History]]:
@@ -155,7 +153,8 @@ FORCED = AlertKind(
 )
 LEFT_OPEN = AlertKind(
     name="left_open",
-    message=gettext_lazy("%(place)s was open for more than %(minutes)s minutes."),
+    message=gettext_lazy("%(place)s has been open for over %(minutes)s minutes."),
+    past_message=gettext_lazy("%(place)s was open for over %(minutes)s minutes."),
     severity=Severity.WARNING,
     settings=(RuleSetting("minutes", gettext_lazy("Open longer than (minutes)"), 5, 1, 1440),),
     is_about_door=True,
@@ -166,7 +165,8 @@ LEFT_OPEN = AlertKind(
 )
 OFFLINE = AlertKind(
     name="offline",
-    message=gettext_lazy("%(place)s was offline for more than %(minutes)s minutes."),
+    message=gettext_lazy("%(place)s has been offline for over %(minutes)s minutes."),
+    past_message=gettext_lazy("%(place)s was offline for over %(minutes)s minutes."),
     severity=Severity.WARNING,
     settings=(RuleSetting("minutes", gettext_lazy("Offline longer than (minutes)"), 15, 1, 1440),),
     find_current=_find_offline,

@@ -59,9 +59,9 @@ def bounded_number(number: int) -> str:
 
 def _alerts(access: Access, found: OverviewFigures) -> Iterator[AttentionLine]:
     if number := found.number("alerts_waiting"):
-        text = ngettext("%(n)s alert not taken", "%(n)s alerts not taken", number) % {"n": bounded_number(number)}
+        text = ngettext("%(n)s unassigned alert", "%(n)s unassigned alerts", number) % {"n": bounded_number(number)}
         first = found.alerts
-        worst = max((each.severity for each in first), default=Severity.NOTE)
+        worst = max((each.severity for each in first), default=Severity.INFO)
         tone = "alarm" if worst == Severity.ALARM else "loud"
         href = f"{url_in_tenant('alerts:index', access.tenant.slug)}?state=untaken"
         yield AttentionLine(
@@ -79,7 +79,7 @@ def _alert_name(access: Access, alert: Alert) -> str:
 
 def _assigned_alerts(access: Access, found: OverviewFigures) -> Iterator[AttentionLine]:
     if number := found.number("alerts_taken"):
-        text = ngettext("%(n)s alert taken, still open", "%(n)s alerts taken, still open", number)
+        text = ngettext("%(n)s alert assigned, open", "%(n)s alerts assigned, open", number)
         href = f"{url_in_tenant('alerts:index', access.tenant.slug)}?state=open"
         yield AttentionLine("quiet", "user-check", text % {"n": bounded_number(number)}, href)
 

@@ -202,7 +202,7 @@ def _alerts(_now: datetime) -> Columns:
     return {
         "alerts_waiting": _bounded_count(waiting),
         "alerts_taken": _bounded_count(open_ones.exclude(taken_by=None)),
-        "alerts_first": _first_rows(first, "kind", "subject", "severity", "facts"),
+        "alerts_first": _first_rows(first, "kind", "subject", "severity", "facts", "ended_at"),
     }
 
 

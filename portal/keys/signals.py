@@ -72,7 +72,8 @@ def _keys_out_too_long(rules: Collection[RuleValues]) -> QuerySet[Key]:
 
 OVERDUE = AlertKind(
     name=overdue_keys.OVERDUE_RULE,
-    message=gettext_lazy("%(place)s was out for more than %(hours)s hours."),
+    message=gettext_lazy("%(place)s has been out for over %(hours)s hours."),
+    past_message=gettext_lazy("%(place)s was out for over %(hours)s hours."),
     severity=Severity.WARNING,
     settings=(RuleSetting("hours", gettext_lazy("Out longer than (hours)"), overdue_keys.DEFAULT_HOURS, 1, 720),),
     find_current=_find_overdue,
@@ -82,6 +83,7 @@ OVERDUE = AlertKind(
 MISPLACED = AlertKind(
     name="key_wrong",
     message=gettext_lazy("%(place)s: another key is in its place."),
+    past_message=gettext_lazy("%(place)s: another key was in its place."),
     severity=Severity.WARNING,
     find_current=_find_misplaced,
     tenants_to_check=tenants_having(lambda _rules: Key.reachable_objects.filter(wrong=True)),

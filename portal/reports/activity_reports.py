@@ -207,8 +207,10 @@ def alerts(report: Report) -> ReportContent:
     texts = AlertTexts(None, {})
     for row in rows:
         by_kind[texts.title(row)].append(row)
-    kinds = [pgettext("alert", "Kind"), _("Alerts"), _("Taken"), _("Time to take, median"), _("Longest"), _("Open")]
-    each = [_("Began"), pgettext("alert", "Kind"), _("Door"), _("Taken by"), _("After"), _("Closed by"), _("Ended")]
+    kinds = [pgettext("alert", "Kind"), _("Alerts"), pgettext("alert", "Assigned"), _("Median time to assign")]
+    kinds += [_("Longest"), pgettext("alert", "Open")]
+    each = [_("Began"), pgettext("alert", "Kind"), _("Door"), pgettext("alert", "Assigned to")]
+    each += [_("After"), _("Closed by"), pgettext("alert", "Resolved")]
     return ReportContent(
         title=_("Alerts"),
         about="",
@@ -217,8 +219,8 @@ def alerts(report: Report) -> ReportContent:
         lines=_alerts(by_kind, rows, texts),
         figures=[
             figure_of(_("Alerts"), len(rows), is_at_least=is_partial),
-            figure_of(_("Taken"), taken),
-            figure_of(_("Never taken"), len(rows) - taken),
+            figure_of(pgettext("alert", "Assigned"), taken),
+            figure_of(_("Never assigned"), len(rows) - taken),
         ],
         complete=[_("Alerts by the rules that were on."), *doubt, *completeness(report)],
         is_partial=is_partial,

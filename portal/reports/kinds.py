@@ -82,7 +82,7 @@ _ALL = (
     ReportKind(
         "alerts",
         _("Alerts"),
-        _("Alerts by kind, and how fast they were taken and closed."),
+        _("Alerts by kind, with the time to assign and close."),
         frozenset({Permission.REPORTS_VIEW, Permission.ALERTS_VIEW, Permission.LOGS_VIEW}),
         activity_reports.alerts,
     ),

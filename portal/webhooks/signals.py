@@ -57,7 +57,7 @@ def _find_silent_webhook(tenant: Tenant, values: RuleValues) -> Iterator[Observa
 SILENCE_ALERT = AlertKind(
     name="silence",
     message=_("No notifications come from the service, though some were to be expected."),
-    severity=Severity.NOTE,
+    severity=Severity.INFO,
     find_current=_find_silent_webhook,
     tenants_to_check=tenants_having(lambda _rules: Webhook.reachable_objects.filter(working=Webhook.Working.SILENT)),
 )

@@ -205,7 +205,7 @@ class TestWorkingWithOne:
 
     def test_its_page_tells_what_when_and_by_which_records(self, one, guard, alert):
         page = said(guard.get(at(one, "alerts:alert", alert.pk)))
-        for text in ("倉庫 入口 was forced open.", "Alarm", "Going on", "1 record", words(one), "Take alert"):
+        for text in ("倉庫 入口 was forced open.", "Alarm", "Ongoing", "1 record", words(one), "Assign to me"):
             assert text in page
 
     def test_what_a_look_found_is_shown_with_the_record_that_the_log_has_of_it(self, one, guard):
@@ -235,17 +235,17 @@ class TestWorkingWithOne:
     def test_the_second_who_takes_it_is_told_who_was_first(self, one, guard, alert):
         other = one.client(one.owner)
         answer = guard.post(at(one, "alerts:take", alert.pk), follow=True)
-        assert "You took this alert." in said(answer)
-        assert "took this alert already." in said(other.post(at(one, "alerts:take", alert.pk), follow=True))
-        assert "Release alert" in said(guard.get(at(one, "alerts:alert", alert.pk)))
+        assert "Assigned to you." in said(answer)
+        assert "Already assigned to" in said(other.post(at(one, "alerts:take", alert.pk), follow=True))
+        assert "Unassign" in said(guard.get(at(one, "alerts:alert", alert.pk)))
         guard.post(at(one, "alerts:give_back", alert.pk))
-        assert "You took this alert." in said(other.post(at(one, "alerts:take", alert.pk), follow=True))
+        assert "Assigned to you." in said(other.post(at(one, "alerts:take", alert.pk), follow=True))
 
     def test_only_who_took_it_releases_it(self, one, guard, alert):
         guard.post(at(one, "alerts:take", alert.pk))
         other = one.client(one.owner)
-        assert "took this alert already." in said(other.post(at(one, "alerts:give_back", alert.pk), follow=True))
-        assert "Release alert" in said(guard.get(at(one, "alerts:alert", alert.pk)))
+        assert "Already assigned to" in said(other.post(at(one, "alerts:give_back", alert.pk), follow=True))
+        assert "Unassign" in said(guard.get(at(one, "alerts:alert", alert.pk)))
         guard.post(at(one, "alerts:give_back", alert.pk))
         with tenant_scope(one.tenant):
             trail = AuditEntry.objects.filter(target=f"alert:{alert.pk}").order_by("pk")
@@ -257,13 +257,13 @@ class TestWorkingWithOne:
         other.post(at(one, "alerts:close", alert.pk), {"text": "Door shut"})
         for act in ("take", "give_back"):
             page = said(other.post(at(one, f"alerts:{act}", alert.pk), follow=True))
-            assert "closed this alert already." in page
+            assert "Already closed by" in page
         with tenant_scope(one.tenant):
             assert Alert.objects.get().taken_by == one.owner
         told(one, forced(2, device_id="D3"))
         [_first, second] = alerts(one, "forced")
         guard.post(at(one, "alerts:close", second.pk), {"text": "Door shut"})
-        assert "closed this alert already." in said(guard.post(at(one, "alerts:take", second.pk), follow=True))
+        assert "Already closed by" in said(guard.post(at(one, "alerts:take", second.pk), follow=True))
 
     def test_what_comes_after_it_was_closed_is_another_alert(self, one, guard):
         for minutes in (4, 3):
@@ -289,7 +289,7 @@ class TestWorkingWithOne:
 
     def test_a_note_and_what_was_done_are_kept_and_audited(self, one, guard, alert):
         assert "Note saved." in said(guard.post(at(one, "alerts:note", alert.pk), {"text": "Going there"}, follow=True))
-        assert "Enter a text." in said(guard.post(at(one, "alerts:close", alert.pk), {"text": ""}, follow=True))
+        assert "Enter a note." in said(guard.post(at(one, "alerts:close", alert.pk), {"text": ""}, follow=True))
         page = said(guard.post(at(one, "alerts:close", alert.pk), {"text": "Door shut"}, follow=True))
         assert "Alert closed." in page
         assert "Door shut" in page
@@ -298,7 +298,7 @@ class TestWorkingWithOne:
             actions = set(AuditEntry.objects.filter(target=f"alert:{alert.pk}").values_list("action", flat=True))
         assert actions == {"alert.note", "alert.close"}
         again = said(guard.post(at(one, "alerts:close", alert.pk), {"text": "Again"}, follow=True))
-        assert "closed this alert already." in again
+        assert "Already closed by" in again
 
     def test_what_can_be_written_down_follows_what_becomes_of_the_alert(self, one, guard, alert):
         def part():
@@ -360,9 +360,9 @@ class TestBanners:
         told(one, forced(3, device_id="D2"), forced(1, device_id="D2", status="restore"))
         page = said(guard.get(at(one, "history:index")))
         assert "倉庫 入口 was forced open." in page
-        assert "Over, not taken" in page
+        assert "Resolved, unassigned" in page
         guard.post(at(one, "alerts:close", alerts(one, "forced")[0].pk), {"text": "Door shut"})
-        assert "Over, not taken" not in said(guard.get(at(one, "history:index")))
+        assert "Resolved, unassigned" not in said(guard.get(at(one, "history:index")))
 
     def test_a_door_has_one_banner_for_one_cause(self, one, guard):
         told(one, forced(3))
@@ -385,4 +385,4 @@ def test_whoever_may_not_see_the_log_reads_nobodys_name(one):
         pages = said(client.get(at(one))) + said(client.get(at(one, "alerts:alert", alerts(one, "refused")[0].pk)))
     assert "A person: refused 5 times" in pages
     assert "佐藤" not in pages
-    assert "You may not view these records." in pages
+    assert "You do not have permission to view these records." in pages

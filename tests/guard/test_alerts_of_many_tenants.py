@@ -157,7 +157,7 @@ def test_what_is_not_long_enough_for_any_rule_is_calm_until_a_rule_is_changed(wa
     detection.check_due()
     assert looked_at == []
     with tenant_scope(watched.tenant):
-        Rule.objects.create(kind="offline", is_on=True, severity=Severity.NOTE, values={"minutes": 5, "quiet": 15})
+        Rule.objects.create(kind="offline", is_on=True, severity=Severity.INFO, values={"minutes": 5, "quiet": 15})
     make_due()
     detection.check_due()
     assert looked_at == [watched.tenant.pk]
@@ -166,7 +166,7 @@ def test_what_is_not_long_enough_for_any_rule_is_calm_until_a_rule_is_changed(wa
 def test_what_a_rule_that_is_off_would_find_is_calm(watched, looked_at):
     with tenant_scope(watched.tenant):
         door(DoorState.OFFLINE)
-        Rule.objects.create(kind="offline", is_on=False, severity=Severity.NOTE, values={})
+        Rule.objects.create(kind="offline", is_on=False, severity=Severity.INFO, values={})
     detection.check_due()
     assert looked_at == []
 

@@ -20,4 +20,4 @@ def test_a_forced_door_stands_above_a_key_that_is_overdue(place):
     with tenant_scope(place.tenant):
         detection.check_tenant()
     words = said(place.client(place.staff("guard")).get(f"/t/{place.tenant.slug}/keys/"))
-    assert words.index("倉庫 入口 was forced open.") < words.index("was out for more than 12 hours.")
+    assert words.index("倉庫 入口 was forced open.") < words.index("has been out for over 12 hours.")

@@ -66,10 +66,10 @@ def headings(html):
 def test_a_guard_sees_alerts_and_doors_who_is_in_and_todays_entries(house):
     html = overview(house, house.staff("guard"))
     assert headings(html) == ["In the building", "Doors", "Entries by hour"]
-    for words in ("1 alert not taken", "Door forced open: 倉庫 入口", "1 entry today", "At least 2 in the building"):
+    for words in ("1 unassigned alert", "Door forced open: 倉庫 入口", "1 entry today", "At least 2 in the building"):
         assert words in html
     assert "Roll call" in html
-    assert html.index("1 alert not taken") < html.index("1 door needs attention") < html.index("In the building")
+    assert html.index("1 unassigned alert") < html.index("1 door needs attention") < html.index("In the building")
 
 
 @pytest.mark.parametrize("role", ["owner", "facility manager"])
@@ -84,7 +84,7 @@ def test_an_auditor_sees_all_of_it(house):
 def test_support_sees_states_and_counts_and_nothing_of_the_log(house, helper):
     html = overview(house, helper)
     assert headings(html) == ["Doors", "Guests today", "Ends within 14 days"]
-    assert "1 alert not taken" in html
+    assert "1 unassigned alert" in html
     assert "1 member" in html
     for name in ("佐々木", "山田", "entry today", "in the building", "View activity log"):
         assert name not in html

@@ -43,9 +43,9 @@ def add(place, client, path, **more):
 @pytest.mark.parametrize("role", ["receptionist", "reviewer"])
 def test_who_may_see_no_alerts_cannot_be_chosen(one, manager, role):
     chosen = {"people": [str(one.staff(role).pk)]}
-    assert "Nothing was changed." in said(manager.post(at(one, "recipients", "forced"), chosen, follow=True))
+    assert "Recipients not saved." in said(manager.post(at(one, "recipients", "forced"), chosen, follow=True))
     chosen = {"roles": [role]}
-    assert "Nothing was changed." in said(manager.post(at(one, "recipients", "forced"), chosen, follow=True))
+    assert "Recipients not saved." in said(manager.post(at(one, "recipients", "forced"), chosen, follow=True))
 
 
 def test_a_guard_chooses_for_themselves_alone(one):
@@ -74,7 +74,7 @@ def test_web_addresses_are_so_many_at_most_and_each_act_is_written_down(one, man
     monkeypatch.setattr(actions, "MAX_ADDRESSES", 1)
     add(one, manager, "x")
     page = said(add(one, manager, "y", name="Second"))
-    assert "There is an address of this name, or there are 1 already." in page
+    assert "Not added: the name is in use, or the limit (1) is reached." in page
     with tenant_scope(one.tenant):
         row = WebAddress.objects.get()
     for act in ("try", "renew", "remove"):

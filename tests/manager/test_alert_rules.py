@@ -67,7 +67,7 @@ class TestChanging:
         assert "2" in page
         assert rule(one) is None
         page = said(manager.post(at(one, "alerts:rule", "refused"), REFUSED | {"days": ["0"]}))
-        assert "Enter from when until when on these days." in page
+        assert "Enter a start and end time." in page
         page = said(manager.post(at(one, "alerts:rule", "refused"), REFUSED | {"begin": "09:00"}))
         assert "Choose the days." in page
         assert rule(one) is None
@@ -79,7 +79,7 @@ class TestChanging:
     def test_out_of_hours_is_not_switched_on_without_hours(self, one, manager):
         said_without = {"is_on": "on", "severity": "2", "quiet": "15"}
         page = said(manager.post(at(one, "alerts:rule", "out_of_hours"), said_without))
-        assert "Choose the days and hours when nobody should be there." in page
+        assert "Choose the closed hours." in page
         with_hours = said_without | {"days": ["0", "5"], "begin": "22:00", "end": "06:00"}
         assert "Rule saved." in said(manager.post(at(one, "alerts:rule", "out_of_hours"), with_hours, follow=True))
         assert rule(one).hours == {"days": [0, 5], "begin": "22:00", "end": "06:00"}
@@ -89,8 +89,8 @@ class TestChanging:
         with tenant_scope(one.tenant):
             values = dict(ALERT_RULE.read("refused"))
         for end, text in {
-            "23:00": "Mon, from 22:00 until 23:00",
-            "06:00": "Mon, from 22:00 until 06:00 on the next day",
+            "23:00": "Mon, 22:00 to 23:00",
+            "06:00": "Mon, 22:00 to 06:00 the next day",
         }.items():
             hours = {"days": [0], "begin": "22:00", "end": end}
             assert ALERT_RULE.describe("refused", values | {"hours": hours})["Days and hours"] == text
@@ -128,6 +128,17 @@ class TestTrying:
         page = said(manager.post(at(one, "alerts:rule", "refused"), REFUSED | {"count": "5", "try": "1"}))
         assert "It would have raised at least 0 alerts." in page
 
+    def test_a_test_that_leaves_records_out_finds_at_least_so_many(self, one, manager, monkeypatch):
+        loaded(one, days=31)
+        moment = timezone.now() - timedelta(days=1)
+        happened(one, *(record(moment, category="warning", member_id="m-1") for _ in range(4)))
+        form = REFUSED | {"try": "1"}
+        monkeypatch.setattr("portal.domain.alerts.past_log.MAX_RECORDS", 4)
+        assert "It would have raised 1 alert." in said(manager.post(at(one, "alerts:rule", "refused"), form))
+        monkeypatch.setattr("portal.domain.alerts.past_log.MAX_RECORDS", 3)
+        page = said(manager.post(at(one, "alerts:rule", "refused"), form))
+        assert "It would have raised at least 1 alert. Only the newest" in page
+
     def test_forced_doors_are_found_by_the_words_of_the_service(self, one, manager):
         moment = timezone.now() - timedelta(days=2)
         loaded(one, days=31)
@@ -154,12 +165,12 @@ class TestTrying:
         monkeypatch.setattr("portal.domain.alerts.actions._TRIAL_SECONDS", 0.1)
         monkeypatch.setitem(KINDS, "refused", replace(KINDS["refused"], find_in_past=slow))
         page = said(manager.post(at(one, "alerts:rule", "refused"), REFUSED | {"try": "1"}))
-        assert "too long to be searched" in page
+        assert "The log is too long to test this rule." in page
 
     def test_what_the_log_does_not_tell_is_said(self, one, manager):
         form = {"is_on": "on", "severity": "3", "quiet": "15", "minutes": "15", "try": "1"}
         page = said(manager.post(at(one, "alerts:rule", "offline"), form))
-        assert "The activity log does not tell how often this would have happened." in page
+        assert "This rule cannot be tested." in page
 
 
 def test_hours_over_midnight_are_those_of_the_day_that_they_begin_on():

@@ -139,12 +139,12 @@ def test_calm_is_not_claimed_where_something_is_not_known(house, role):
 def test_alerts_come_first_with_their_place_and_stay_quiet_once_taken(house):
     forced(house, "store", "倉庫 入口")
     assert lines(home(house))[:2] == [
-        ("1 alert not taken", "Door forced open: 倉庫 入口"),
+        ("1 unassigned alert", "Door forced open: 倉庫 入口"),
         ("1 door needs attention", "Forced open"),
     ]
     with tenant_scope(house.tenant):
         actions.assign(alert=Alert.objects.get(), by=Requester(house.tenant, house.owner))
-    assert lines(home(house)) == [("1 door needs attention", "Forced open"), ("1 alert taken, still open", "")]
+    assert lines(home(house)) == [("1 door needs attention", "Forced open"), ("1 alert assigned, open", "")]
 
 
 @pytest.mark.parametrize("role", ROLES)

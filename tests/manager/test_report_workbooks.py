@@ -86,7 +86,7 @@ def test_the_first_and_last_entry_are_times_and_the_figures_are_numbers(desk):
     assert [cell.data_type for cell in row[3:]] == ["n", "d", "d"]
     some_alerts(desk)
     figures = {row[0]: row[1] for row in book_of(desk, desk.ask("alerts"))["About"].iter_rows(values_only=True)}
-    assert (figures["Taken"], figures["Never taken"]) == (2, 1)
+    assert (figures["Assigned"], figures["Never assigned"]) == (2, 1)
     assert "at least 1" in {row[1] for row in about.iter_rows(values_only=True)}
 
 

@@ -163,7 +163,7 @@ class TestWhoeverIsKilled:
         assert [each.state for each in messages(customer)] == [State.UNCERTAIN]
         with customer.browser(customer.owner) as browser:
             page = browser.get(customer.url(f"alerts/{_alerts(customer)[0].pk}/")).text
-        assert "Uncertain, perhaps sent" in page
+        assert "Uncertain, may have been sent" in page
 
 
 @pytest.mark.share

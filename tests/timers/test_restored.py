@@ -252,7 +252,7 @@ class TestMarks:
         restore()
         marking.mark_all_tenants()
         with scope(place):
-            WebAddress.objects.create(name="x", url="https://x", secret="s", language="en", least=Severity.NOTE)
+            WebAddress.objects.create(name="x", url="https://x", secret="s", language="en", least=Severity.INFO)
             for hours, expected in ((-2, Sent.UNCERTAIN), (1, Sent.WAITING)):
                 at = database_now() + timedelta(hours=hours)
                 facts = {"severity": Severity.ALARM, "weight": 3, "began_at": at, "last_at": at}

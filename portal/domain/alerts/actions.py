@@ -16,8 +16,8 @@ from portal.base.timers.clock import database_now
 from portal.domain.alerts import rules
 from portal.domain.alerts.detection import start_times
 from portal.domain.alerts.kinds import KINDS
-from portal.domain.alerts.log_alerts import MAX_RECORDS
 from portal.domain.alerts.models import Alert, AlertNote
+from portal.domain.alerts.past_log import MAX_RECORDS, PastLog
 from portal.domain.alerts.rules import EffectiveRule
 from portal.domain.history import gaps
 from portal.domain.history.coverage import load_coverage
@@ -83,10 +83,10 @@ def change_rule(*, rule: EffectiveRule, by: Requester) -> ChangeResult:
 def _refusal_text(alert: Alert) -> str:
     now = Alert.objects.select_related("taken_by", "closed_by").get(pk=alert.pk)
     if now.closed_by is not None:
-        return _("%(who)s closed this alert already.") % {"who": now.closed_by}
+        return _("Already closed by %(who)s.") % {"who": now.closed_by}
     if now.taken_by is not None:
-        return _("%(who)s took this alert already.") % {"who": now.taken_by}
-    return _("Nobody has taken this alert.")
+        return _("Already assigned to %(who)s.") % {"who": now.taken_by}
+    return _("This alert is unassigned. Reload the page.")
 
 
 def _audit(alert: Alert, by: Requester, action: str) -> None:
@@ -103,13 +103,20 @@ _TRIAL_SECONDS = 5.0
 class TrialResult:
     """The times at which a rule would have raised alerts; None if the log cannot show it.
 
-    `missing` are gaps of the month's log. `has_timed_out`: the log is too long to be searched while a person waits.
+    `missing` are gaps of the month's log. `is_cut`: only the newest `max_records` matching records were read.
+    `has_timed_out`: the log is too long to be searched while a person waits.
     """
 
     start_times: Sequence[datetime] | None
     missing: Sequence[GapNotice] = ()
-    max_records: int = MAX_RECORDS
+    is_cut: bool = False
     has_timed_out: bool = False
+    max_records: int = MAX_RECORDS
+
+    @property
+    def is_at_least(self) -> bool:
+        """Return True if there may have been more alerts than were found."""
+        return self.is_cut or bool(self.missing)
 
 
 def try_rule(tenant: Tenant, rule: EffectiveRule) -> TrialResult:
@@ -117,13 +124,13 @@ def try_rule(tenant: Tenant, rule: EffectiveRule) -> TrialResult:
     if rule.kind.find_in_past is None:
         return TrialResult(None)
     until = database_now()
-    since = until - _TRIAL_PERIOD
+    past = PastLog(tenant, until - _TRIAL_PERIOD, until)
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SELECT set_config('statement_timeout', %s, true)", [f"{int(_TRIAL_SECONDS * 1000)}ms"])
-            times = start_times(rule.kind.find_in_past(tenant, since, until, rule.values), rule)
+            times = start_times(rule.kind.find_in_past(past, rule.values), rule)
     except OperationalError as error:
         if not isinstance(error.__cause__, QueryCanceled):
             raise
         return TrialResult(None, has_timed_out=True)
-    return TrialResult(times, gaps.gap_notices(load_coverage(), since, until))
+    return TrialResult(times, gaps.gap_notices(load_coverage(), past.since, until), is_cut=past.is_cut)

@@ -10,6 +10,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from portal.domain.alerts.models import Alert, Severity
+from portal.domain.alerts.past_log import PastLog
 from portal.domain.history.models import History
 from tenants.models import Tenant
 from tenants.sentences import TEXTS
@@ -54,10 +55,11 @@ class Observation:
 class AlertKind:
     """One kind of alert, with its default rule.
 
-    `message`: the sentence for an alert's facts, with `subject` and `place` named for the reader.
+    `message`: the sentence for an alert's facts, with `subject` and `place` named for the reader. `past_message`: the
+        sentence once it has ended, if that differs.
     `find_in_new_records`: finds the kind in new records, in their transaction.
     `find_current`: returns everything that is the case now. What it does not return has ended.
-    `find_in_past`: finds the kind in the newest `MAX_RECORDS` records of a period. None if the log cannot show it.
+    `find_in_past`: finds the kind in the records of a past period. None if the log cannot show it.
     `matching_records`: returns which records of the alert's device around its time (oldest first) belong to the alert.
         Needed for alerts from `find_current`, because the log may have an older record of them.
     `tenants_to_check`: gets the rules' values by tenant and returns the tenants in which a check may find something.
@@ -69,12 +71,13 @@ class AlertKind:
     name: str
     message: str | Promise
     severity: Severity
+    past_message: str | Promise = ""
     is_on: bool = True
     settings: tuple[RuleSetting, ...] = ()
     find_in_new_records: Callable[[Tenant, Sequence[History], RuleValues], Iterable[Observation]] | None = None
     find_current: Callable[[Tenant, RuleValues], Iterable[Observation]] | None = None
     tenants_to_check: TenantFilter | None = None
-    find_in_past: Callable[[Tenant, datetime, datetime, RuleValues], Iterable[Observation]] | None = None
+    find_in_past: Callable[[PastLog, RuleValues], Iterable[Observation]] | None = None
     matching_records: RecordMatcher | None = None
     has_hours: bool = False
     is_about_door: bool = False

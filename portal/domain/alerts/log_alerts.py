@@ -2,24 +2,15 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from django.utils.translation import gettext_lazy as _
 
 from portal.domain.alerts.kinds import AlertKind, Observation, RuleSetting, RuleValues
 from portal.domain.alerts.models import Severity
-from portal.domain.history import search
+from portal.domain.alerts.past_log import PastLog
 from portal.domain.history.models import History
-from portal.domain.history.search import RecordFilter
 from tenants.models import Tenant
-
-# The number of records that one search of the past reads.
-MAX_RECORDS = 3000
-
-
-def find_newest(conditions: RecordFilter) -> list[History]:
-    """Return the newest records with these conditions, at most `MAX_RECORDS`."""
-    return search.load_records(search.filter_records(search.search_rows(), conditions).only("id", "at")[:MAX_RECORDS])
 
 
 def place_of(record: History) -> dict[str, str]:
@@ -57,9 +48,9 @@ def _find_series(records: Iterable[History], values: RuleValues) -> Iterator[Obs
             yield Observation(subject, each.at, facts, run)
 
 
-def _find_past_refusals(tenant: Tenant, since: datetime, until: datetime, values: RuleValues) -> Iterator[Observation]:
-    categories = tenant.environment.catalogue.records.refused
-    return _find_series(reversed(find_newest(RecordFilter(since=since, until=until, categories=categories))), values)
+def _find_past_refusals(past: PastLog, values: RuleValues) -> Iterator[Observation]:
+    categories = past.tenant.environment.catalogue.records.refused
+    return _find_series(reversed(past.find(categories=categories)), values)
 
 
 def _find_suspicious(tenant: Tenant, records: Sequence[History], values: RuleValues) -> Iterator[Observation]:
@@ -71,11 +62,9 @@ def _find_suspicious(tenant: Tenant, records: Sequence[History], values: RuleVal
             yield Observation(at, each.at, place_of(each), [each])
 
 
-def _find_past_suspicious(
-    tenant: Tenant, since: datetime, until: datetime, values: RuleValues
-) -> Iterator[Observation]:
-    categories = tenant.environment.catalogue.records.suspicious
-    return _find_suspicious(tenant, find_newest(RecordFilter(since=since, until=until, categories=categories)), values)
+def _find_past_suspicious(past: PastLog, values: RuleValues) -> Iterator[Observation]:
+    categories = past.tenant.environment.catalogue.records.suspicious
+    return _find_suspicious(past.tenant, past.find(categories=categories), values)
 
 
 def _find_people(tenant: Tenant, records: Sequence[History], values: RuleValues) -> Iterator[Observation]:
@@ -84,8 +73,8 @@ def _find_people(tenant: Tenant, records: Sequence[History], values: RuleValues)
             yield Observation(f"pass_controller:{each.device_id}", each.at, place_of(each), [each])
 
 
-def _find_past_people(tenant: Tenant, since: datetime, until: datetime, values: RuleValues) -> Iterator[Observation]:
-    return _find_people(tenant, find_newest(RecordFilter(since=since, until=until, has_person=True)), values)
+def _find_past_people(past: PastLog, values: RuleValues) -> Iterator[Observation]:
+    return _find_people(past.tenant, past.find(has_person=True), values)
 
 
 LOG_ALERTS = (
@@ -109,7 +98,7 @@ LOG_ALERTS = (
     ),
     AlertKind(
         name="out_of_hours",
-        message=_("Somebody was at %(place)s out of hours."),
+        message=_("Access to %(place)s outside hours"),
         severity=Severity.WARNING,
         is_on=False,
         has_hours=True,

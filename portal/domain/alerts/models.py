@@ -14,7 +14,7 @@ TEXT_MAX = 1000
 class Severity(models.IntegerChoices):
     """The severity of an alert. Larger numbers come first in lists."""
 
-    NOTE = 1, pgettext_lazy("alert", "Note")
+    INFO = 1, pgettext_lazy("alert", "Info")
     WARNING = 2, pgettext_lazy("alert", "Warning")
     ALARM = 3, pgettext_lazy("alert", "Alarm")
 

@@ -173,9 +173,9 @@ def _hours_text(hours: Hours | None) -> str:
     if hours is None:
         return pgettext("hours", "Always")
     days = join_values(str(WEEKDAYS_ABBR[day]) for day in sorted(hours.days))
-    text = _("%(days)s, from %(begin)s until %(end)s")
+    text = _("%(days)s, %(begin)s to %(end)s")
     if hours.end < hours.begin:
-        text = _("%(days)s, from %(begin)s until %(end)s on the next day")
+        text = _("%(days)s, %(begin)s to %(end)s the next day")
     return text % {"days": days, "begin": f"{hours.begin:%H:%M}", "end": f"{hours.end:%H:%M}"}
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db.models import BooleanField, ExpressionWrapper, F, OuterRef, Q, QuerySet, Subquery, Sum, TextField, Value
 from django.db.models.functions import Coalesce, Concat
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext, ngettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from accessapi.operations import CallClass
@@ -42,15 +42,15 @@ from tenants.sentences import register_sentences
 register_sentences(
     {
         "safety_rule.alert_rule": _("Alert rule: %(kind)s"),
-        "alert.take": _("Alert %(alert)s taken"),
-        "alert.give_back": _("Alert %(alert)s given back"),
+        "alert.take": _("Alert %(alert)s assigned"),
+        "alert.give_back": _("Alert %(alert)s unassigned"),
         "alert.note": _("Note on alert %(alert)s"),
         "alert.close": _("Alert %(alert)s closed"),
         "alert_rule.change": _("Alert rule changed: %(kind)s"),
         "alert_kind.refused": _("Repeated refusals"),
         "alert_kind.suspicious": _("Suspicious event"),
-        "alert_kind.out_of_hours": _("Person out of hours"),
-        "alert_kind.connection": _("Connection lost"),
+        "alert_kind.out_of_hours": _("Access outside hours"),
+        "alert_kind.connection": pgettext_lazy("alert", "Connection lost"),
         "alert_kind.budget": _("API calls nearly used up"),
     }
 )
@@ -114,7 +114,7 @@ def _banner(request: TenantRequest, alert: Alert, text: str, name: str) -> Banne
     return Banner(
         _TONES[Severity(alert.severity)],
         text,
-        gettext("Over, not taken") if name and alert.ended_at is not None else "",
+        gettext("Resolved, unassigned") if name and alert.ended_at is not None else "",
         since=alert.began_at if name else None,
         action=gettext("Show alert") if name else gettext("All alerts"),
         action_url=url_in_tenant("alerts:alert", slug, name) if name else url_in_tenant("alerts:index", slug),
@@ -165,7 +165,8 @@ def _tenants_with_low_budget(values: Mapping[int, RuleValues]) -> Iterator[int]:
 SERVICE_ALERTS = (
     AlertKind(
         name="connection",
-        message=_("The connection to the service was lost."),
+        message=_("The connection to the service is lost."),
+        past_message=_("The connection to the service was lost."),
         severity=Severity.ALARM,
         find_current=_find_lost_connection,
         tenants_to_check=tenants_having(
@@ -174,8 +175,8 @@ SERVICE_ALERTS = (
     ),
     AlertKind(
         name="budget",
-        message=_("%(left)s of %(limit)s API calls were left in the hour."),
-        severity=Severity.NOTE,
+        message=_("API calls left this hour fell to %(left)s of %(limit)s."),
+        severity=Severity.INFO,
         settings=(RuleSetting("percent", _("Less than (percent)"), 10, 1, 90, is_stricter_when_larger=True),),
         find_current=_find_low_budget,
         tenants_to_check=_tenants_with_low_budget,

@@ -40,7 +40,8 @@ class AlertTexts:
         if kind is None:
             return alert.subject if not _member_id_of(alert) else alert.kind
         facts = {name: value for name, value in alert.facts.items() if isinstance(value, int)}
-        return str(kind.message) % {**facts, "subject": self.subject(alert), "place": self.place(alert)}
+        message = kind.past_message if alert.ended_at and kind.past_message else kind.message
+        return str(message) % {**facts, "subject": self.subject(alert), "place": self.place(alert)}
 
     def subject(self, alert: Alert) -> str:
         """Return the person of an alert, without the name if the reader may not see the records."""

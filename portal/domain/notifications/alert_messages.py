@@ -7,6 +7,7 @@ from django.conf import settings
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext
 
 from portal.base.restore.models import Restore
 from portal.base.timers.clock import database_now
@@ -75,16 +76,19 @@ def _write(alert_id: int, access: Access | None) -> MessageText | None:
     texts = AlertTexts.of(access, [alert]) if access is not None else AlertTexts(None, {})
     severity, sentence = Severity(alert.severity).label, texts.sentence(alert)
     if access is None:
-        return MessageText(f"{severity}: {sentence}")
+        return MessageText(_labelled(severity, sentence))
     values = {
         "alert": alert,
-        "severity": severity,
-        "sentence": sentence,
+        "headline": _labelled(severity, sentence),
         "tenant": access.tenant,
         "address": outbox.page_url(ALERT.route, alert.pk),
         "settings": settings.PORTAL_URL + reverse("alerts:notify", args=[access.tenant.slug]),
     }
-    return MessageText(f"{severity}: {texts.title(alert)}", render_to_string("notifications/mail.txt", values))
+    return MessageText(_labelled(severity, texts.title(alert)), render_to_string("notifications/mail.txt", values))
+
+
+def _labelled(severity: str, text: str) -> str:
+    return pgettext("alert", "%(severity)s: %(text)s") % {"severity": severity, "text": text}
 
 
 ALERT = MessageKind(

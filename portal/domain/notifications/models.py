@@ -80,7 +80,7 @@ class State(models.TextChoices):
     WAITING = "waiting", pgettext_lazy("message", "Waiting")
     SENDING = "sending", pgettext_lazy("message", "Sending")
     SENT = "sent", pgettext_lazy("message", "Sent")
-    UNCERTAIN = "uncertain", pgettext_lazy("message", "Uncertain, perhaps sent")
+    UNCERTAIN = "uncertain", pgettext_lazy("message", "Uncertain, may have been sent")
     FAILED = "failed", pgettext_lazy("message", "Not sent")
 
 
