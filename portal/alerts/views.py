@@ -1,6 +1,6 @@
 """Views of alerts, their rules and recipients, a person's own settings, and web addresses."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from portal.alerts.forms import AddressForm, NoteForm, NotificationForm, RecipientsForm, RuleForm
+from portal.alerts.incident import Passages, similar_alerts
 from portal.alerts.lists import AlertRecords, Alerts, severity, state_text
 from portal.base.ui import live_updates
 from portal.base.ui.url_lookup import get_row_or_404
@@ -21,6 +22,7 @@ from portal.domain.alerts.kinds import KINDS
 from portal.domain.alerts.models import Alert, AlertNote, Rule
 from portal.domain.alerts.rules import load_rules, rule_of
 from portal.domain.alerts.words import AlertTexts
+from portal.domain.history.models import History
 from portal.domain.intents.recording import Requester
 from portal.domain.notifications import actions as notification_actions
 from portal.domain.notifications import outbox
@@ -34,6 +36,8 @@ from tenants.roles import Permission
 
 # The most notes, and the most messages, on an alert's page.
 _MAX_SHOWN = 50
+# The ID of the button that assigns or unassigns an alert.
+_ASSIGNMENT = "alert-assign"
 
 
 @tenant_view(Permission.ALERTS_VIEW)
@@ -44,7 +48,9 @@ def index(request: TenantRequest) -> HttpResponse:
 @tenant_view(Permission.ALERTS_VIEW)
 def alert(request: TenantRequest, alert_id: int) -> HttpResponse:
     """Show one alert. While the page is open, it is updated."""
-    context = _alert_context(request, _alert_or_404(alert_id))
+    found = _alert_or_404(alert_id)
+    setattr(request, "shown_alert", found)  # noqa: B010 - for the panels of this page
+    context = _alert_context(request, found)
     page = "alerts/now.html" if live_updates.is_poll(request) else "alerts/alert.html"
     return live_updates.render_update(request, context["version"], page, context)
 
@@ -57,7 +63,8 @@ def _alert_context(request: TenantRequest, found: Alert) -> dict[str, Any]:
     texts = AlertTexts.of(request.access, [found])
     outgoing = list(outbox.messages_about(found.pk, ALERT.name)[:_MAX_SHOWN])
     records = AlertRecords(request, found)
-    notes = list(found.notes.select_related("by").order_by("-pk")[:_MAX_SHOWN])
+    passages = Passages(request, found)
+    notes = list(found.notes.select_related("by").order_by("-pk")[:_MAX_SHOWN])[::-1]
     return {
         "alert": found,
         "title": texts.title(found),
@@ -66,37 +73,62 @@ def _alert_context(request: TenantRequest, found: Alert) -> dict[str, Any]:
         "state": state_text(found),
         "records": records,
         "notes": notes,
+        "passages": passages,
+        "similar": [(each, state_text(each)) for each in similar_alerts(found)],
         "outgoing": outgoing,
         "may_take": request.access.can(Permission.ALERTS_TAKE),
         "is_mine": found.taken_by_id == request.user.pk,
-        "version": _version_of(found, records, notes, outgoing),
+        "version": _version_of(found, [*records.rows, *passages.records], notes, outgoing),
     }
 
 
-def _version_of(found: Alert, records: AlertRecords, notes: list[AlertNote], outgoing: list[OutgoingMessage]) -> str:
+def _version_of(
+    found: Alert, records: Sequence[History], notes: Sequence[AlertNote], outgoing: Sequence[OutgoingMessage]
+) -> str:
     """Return the version mark of everything that changes on the page."""
     steps = found.times, found.last_at, found.ended_at, found.taken_by_id, found.closed_at
-    record_ids = [each.pk for each in records.rows]
-    return live_updates.version_of(*steps, record_ids, len(notes), [(each.state, each.answer) for each in outgoing])
+    record_ids, note_ids = [each.pk for each in records], [each.pk for each in notes]
+    return live_updates.version_of(*steps, record_ids, note_ids, [(each.state, each.answer) for each in outgoing])
 
 
 def _apply(
-    request: TenantRequest, alert_id: int, action: Callable[[Alert, Requester], None], done: str, *, typed: bool = False
+    request: TenantRequest,
+    alert_id: int,
+    action: Callable[[Alert, Requester], None],
+    done: str,
+    *,
+    typed: bool = False,
+    focus: str = "",
 ) -> HttpResponseBase:
-    """Run an action on an alert, then return to its page with the result (`run_and_return`)."""
-    page = reverse("alerts:alert", args=[request.tenant.slug, alert_id])
+    """Run an action on an alert, then return to its page with the result (`run_and_return`).
+
+    `focus` is the ID of the element that gets focus there.
+    """
+    page = reverse("alerts:alert", args=[request.tenant.slug, alert_id]) + (f"#{focus}" if focus else "")
     command = partial(action, _alert_or_404(alert_id), Requester.from_request(request))
     return run_and_return(request, page, command, actions.AlreadyHandled, done=done, typed=typed)
 
 
 @tenant_view(Permission.ALERTS_TAKE, methods=["POST"])
 def assign(request: TenantRequest, alert_id: int) -> HttpResponseBase:
-    return _apply(request, alert_id, lambda alert, by: actions.assign(alert=alert, by=by), _("Assigned to you."))
+    return _apply(
+        request,
+        alert_id,
+        lambda alert, by: actions.assign(alert=alert, by=by),
+        _("Assigned to you."),
+        focus=_ASSIGNMENT,
+    )
 
 
 @tenant_view(Permission.ALERTS_TAKE, methods=["POST"])
 def unassign(request: TenantRequest, alert_id: int) -> HttpResponseBase:
-    return _apply(request, alert_id, lambda alert, by: actions.unassign(alert=alert, by=by), _("Alert unassigned."))
+    return _apply(
+        request,
+        alert_id,
+        lambda alert, by: actions.unassign(alert=alert, by=by),
+        _("Alert unassigned."),
+        focus=_ASSIGNMENT,
+    )
 
 
 @tenant_view(Permission.ALERTS_TAKE, methods=["POST"])

@@ -117,11 +117,13 @@ def picture(request: TenantRequest, camera_id: str, pk: int, mark: str) -> HttpR
 
 @tenant_view(Permission.CAMERAS_RECORDED, methods=["POST"])
 def picture_at(request: TenantRequest, camera_id: str) -> HttpResponseBase:
-    """Read the picture of a moment and show it."""
+    """Read the picture of a moment and show it, on the page of the alert that it was requested from if any."""
     found, form = _camera_or_404(camera_id), MomentForm(request.POST)
     if not form.is_valid():
         return _refuse_form(request, found, form)
     still = picture_of_moment(current_connection(), found, form.cleaned_data["at"])
+    if is_row_number(alert := request.POST.get("alert", "")):
+        return redirect(reverse("alerts:alert", args=[request.tenant.slug, alert]) + "#alert-cameras")
     at = queries.to_input_value(form.cleaned_data["at"])
     return redirect(f"{_page_of(request, found)}?at={at}&still={still.pk}#still")
 

@@ -13,12 +13,13 @@ from django.utils.translation import gettext_lazy, ngettext
 from accessapi.doors import DoorEvent
 from portal.base.timers import celery_app, rounds
 from portal.base.timers.clock import ClockTime, database_now
-from portal.base.ui import command_palette, frame, nav
+from portal.base.ui import command_palette, frame, nav, panels
 from portal.base.ui.command_palette import Hit
 from portal.base.ui.frame import Banner
 from portal.base.ui.nav import NavEntry
 from portal.devices import door_orders, holds, queries, status_reading
 from portal.devices.actions import DoorCommand
+from portal.devices.alert_panel import draw_door_of_alert
 from portal.devices.models import Hold
 from portal.devices.queries import is_held
 from portal.devices.status_reading import URGENT_DOORS, door_word_of
@@ -172,6 +173,8 @@ OFFLINE = AlertKind(
     find_current=_find_offline,
     tenants_to_check=_tenants_with(DoorState.OFFLINE),
 )
+
+panels.register("alert_door", draw_door_of_alert)
 
 
 _DOOR_WORDS = {

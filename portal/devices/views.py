@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from portal.base.ui import live_updates
+from portal.base.ui.url_lookup import is_row_number
 from portal.devices import actions, board, holds, queries, status_reading
 from portal.devices.actions import DoorCommand
 from portal.devices.lists import DoorList
@@ -56,7 +57,7 @@ def wall(request: TenantRequest) -> HttpResponse:
 def door(request: TenantRequest, device_id: str) -> HttpResponse:
     """Show a door's page. While it is open, the state, records and commands are updated."""
     found = get_door(device_id)
-    context = _live_context(request, found)
+    context = live_context(request, found)
     if live_updates.is_poll(request):
         return live_updates.render_update(request, context["version"], "devices/now.html", context | {"fresh": True})
     connection = current_connection()
@@ -83,7 +84,7 @@ def status(request: TenantRequest, device_id: str) -> HttpResponse:
         lambda line: single_reads.read_door_status(line, device_id, Priority.PEOPLE)
     )
     found = get_door(device_id)  # load again: the reading or others may have changed the row
-    context = _live_context(request, found) | {"trouble": trouble, "fresh": True, "read": True}
+    context = live_context(request, found) | {"trouble": trouble, "fresh": True, "read": True}
     response = render(request, "devices/now.html", context)
     # The page then updates once more, for the banners and in case this answer arrives late.
     response["HX-Trigger-After-Settle"] = "update-now"
@@ -118,10 +119,13 @@ def command(request: TenantRequest, device_id: str) -> HttpResponse:
 
 
 def _page_of(request: TenantRequest, door: PassController) -> str:
+    """Return the page that a command is sent from: the door's, or an alert's."""
+    if is_row_number(alert := request.POST.get("alert", "")):
+        return reverse("alerts:alert", args=[request.tenant.slug, alert])
     return reverse("devices:door", args=[request.tenant.slug, door.device_id])
 
 
-def _live_context(request: TenantRequest, door: PassController) -> dict[str, Any]:
+def live_context(request: TenantRequest, door: PassController) -> dict[str, Any]:
     """Return the parts of a door's page that update, with their version mark."""
     intents = queries.latest_commands(door)
     hold = holds.active_holds([door.device_id]).get(door.device_id) if queries.is_held(door) else None

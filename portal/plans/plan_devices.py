@@ -150,6 +150,15 @@ def draw(tenant: Tenant, plan: FloorPlan) -> PlanDrawing:
     return PlanDrawing(plan, [mark_of(plan, row, things) for row in placements(plan)])
 
 
+def draw_door(tenant: Tenant, door: PassController) -> PlanDrawing | None:
+    """Return the first plan, by name, that a door is on, with the door alone; None if it is on no plan."""
+    rows = Placement.objects.filter(kind=Placed.DOOR, identifier=door.device_id).select_related("plan")
+    row = rows.defer("plan__content").order_by("plan__name").first()
+    if row is None:
+        return None
+    return PlanDrawing(row.plan, [mark_of(row.plan, row, {row.key: _door(tenant, 0, door)})])
+
+
 def placements(plan: FloorPlan) -> Iterable[Placement]:
     """Return a plan's placements in a stable order."""
     return Placement.objects.filter(plan=plan).order_by("kind", "identifier")

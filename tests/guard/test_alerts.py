@@ -205,7 +205,7 @@ class TestWorkingWithOne:
 
     def test_its_page_tells_what_when_and_by_which_records(self, one, guard, alert):
         page = said(guard.get(at(one, "alerts:alert", alert.pk)))
-        for text in ("倉庫 入口 was forced open.", "Alarm", "Ongoing", "1 record", words(one), "Assign to me"):
+        for text in ("倉庫 入口 was forced open.", "Alarm", "Ongoing", "1 log record", words(one), "Assign to me"):
             assert text in page
 
     def test_what_a_look_found_is_shown_with_the_record_that_the_log_has_of_it(self, one, guard):
@@ -218,7 +218,7 @@ class TestWorkingWithOne:
         look(one)
         [found] = alerts(one, "forced")
         page = said(one.client(one.owner).get(at(one, "alerts:alert", found.pk)))
-        assert "1 record" in page
+        assert "1 log record" in page
         assert words(one) in page
 
     def test_of_what_a_look_found_it_is_said_how_far_the_log_was_searched(self, one, guard):

@@ -9,7 +9,7 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from portal.domain import events
-from portal.domain.alerts.models import DetectionState
+from portal.domain.alerts.models import Alert, DetectionState
 from portal.domain.events import MirrorKind
 from tenants.scope import tenant_scope
 from tests.support.log import happened, loaded, record
@@ -89,3 +89,21 @@ def test_nothing_is_shown_before_a_person_has_asked_for_it(one, open_page):
     look(page)
     expect(page).to_have_title(ONE)
     assert page.evaluate("shown") == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_focus_stays_at_the_assignment_whoever_changes_it(one, open_page):
+    happen(one, "D2")
+    with tenant_scope(one.tenant):
+        alert = Alert.objects.get()
+    at = reverse("alerts:alert", args=[one.tenant.slug, alert.pk])
+    page = open_page(one.client(one.staff("guard")))
+    page.goto(at)
+    for before, after in (("Assign to me", "Unassign"), ("Unassign", "Assign to me")):
+        page.get_by_role("button", name=before, exact=True).focus()
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("button", name=after, exact=True)).to_be_focused()
+    one.client(one.owner).post(reverse("alerts:take", args=[one.tenant.slug, alert.pk]))
+    page.evaluate("document.getElementById('alert-now').dispatchEvent(new Event('look'))")
+    expect(page.locator("#alert-assign")).to_contain_text("Assigned to")
+    expect(page.locator("#alert-assign")).to_be_focused()

@@ -72,6 +72,11 @@ class Alert(TenantModel):
     def __str__(self) -> str:
         return f"#{self.pk}"
 
+    @property
+    def door_id(self) -> str:
+        """Return the ID of the door where the alert began; empty if it is about something else."""
+        return "" if self.subject.startswith("key:") else str(self.facts.get("device") or "")
+
 
 class AlertRecord(TenantModel):
     """A log record of an alert. A record belongs to at most one alert of a kind, even if it is reported twice."""

@@ -8,6 +8,7 @@ from django.utils.translation import pgettext_lazy
 from portal.base.timers import celery_app, rounds, timer_registry
 from portal.base.ui import panels
 from portal.domain.cameras import clips, door_command_pictures, refreshing, tiles, usage
+from portal.domain.cameras.alert_stills import draw_stills_of_alert
 from portal.domain.cameras.clips import clip_status
 from portal.domain.cameras.models import Clip
 from portal.domain.history.models import History
@@ -45,6 +46,7 @@ rules.register(door_command_pictures.RULE)
 door_command_pictures.PICTURES.register()
 panels.register("door", draw_cameras_of_door)
 panels.register("record", draw_video_of_record)
+panels.register("alert", draw_stills_of_alert)
 celery_app.declare(refreshing.READ_IN_SIGHT, refreshing.read_in_sight, queue="sync", seconds=280)
 timer_registry.register(
     "cameras_in_sight", refreshing.check_due, every=10.0, queue="sync", due_rows=refreshing.rows_in_sight
