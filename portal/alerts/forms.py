@@ -11,12 +11,14 @@ from django.utils.translation import get_language, pgettext_lazy
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
-from portal.base.ui.inputs import ENDS_NEXT_DAY
+from portal.base.ui.inputs import ENDS_NEXT_DAY, add_current_choices, set_choices
 from portal.base.ui.shown_values import ConflictForm
 from portal.domain.alerts.models import TEXT_MAX, Severity
 from portal.domain.alerts.rules import EffectiveRule, Hours
+from portal.domain.alerts.scopes import load_scopes
 from portal.domain.notifications.models import NAME_MAX, AlertRecipients, NotificationSettings, WebAddress
 from portal.domain.notifications.posting import HTTPS_PORT, is_refused_ip_address
+from portal.domain.places.models import Area, PassController
 from tenants.models import Staff
 from tenants.roles import TENANT_ROLES, Permission, find_role
 
@@ -81,10 +83,21 @@ class RuleForm(ConflictForm, HoursForm):
 
     is_on = forms.BooleanField(label=_("Switched on"), required=False)
     severity = forms.TypedChoiceField(label=_("Severity"), choices=Severity.choices, coerce=int)
+    areas = forms.MultipleChoiceField(
+        label=pgettext_lazy("alert rule", "Areas"), required=False, widget=forms.CheckboxSelectMultiple
+    )
+    doors = forms.MultipleChoiceField(
+        label=pgettext_lazy("alert rule", "Doors"),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("Leave areas and doors empty to apply the rule everywhere."),
+    )
 
     def __init__(self, rule: EffectiveRule, data: QueryDict | None = None) -> None:
         initial: dict[str, Any] = {"is_on": rule.is_on, "severity": int(rule.severity), **rule.values}
+        initial |= {"areas": list(rule.scope.areas), "doors": list(rule.scope.doors)}
         super().__init__(rule.hours, data, initial)
+        self._set_places(rule)
         self.fields["days"].label = _t("Days (none: always)")
         self.rule = rule
         for each in rule.kind.all_settings:
@@ -92,7 +105,20 @@ class RuleForm(ConflictForm, HoursForm):
                 label=str(each.label), min_value=each.minimum, max_value=each.maximum
             )
         self.order_fields(
-            ["is_on", "severity", *(each.name for each in rule.kind.all_settings), "days", "begin", "end"]
+            ["is_on", "severity", *(each.name for each in rule.kind.all_settings), "areas", "doors", "days", "begin"]
+        )
+
+    def _set_places(self, rule: EffectiveRule) -> None:
+        """Offer areas and doors, if rules of the kind can be limited to some."""
+        if not rule.kind.has_scope:
+            del self.fields["areas"], self.fields["doors"]
+            return
+        areas = [(row.area_id, str(row)) for row in Area.objects.order_by("name_order", "pk")]
+        doors = [(row.device_id, str(row)) for row in PassController.objects.order_by("name_order", "pk")]
+        set_choices(
+            self,
+            areas=add_current_choices(areas, *rule.scope.areas),
+            doors=add_current_choices(doors, *rule.scope.doors),
         )
 
     def clean(self) -> dict[str, Any]:
@@ -109,7 +135,9 @@ class RuleForm(ConflictForm, HoursForm):
         """Return the rule with the form's values."""
         cleaned = self.cleaned_data
         values = {each.name: cleaned[each.name] for each in self.rule.kind.all_settings}
-        return EffectiveRule(self.rule.kind, cleaned["is_on"], Severity(cleaned["severity"]), values, self.hours)
+        [scope] = load_scopes([(cleaned.get("areas", ()), cleaned.get("doors", ()))])
+        severity = Severity(cleaned["severity"])
+        return EffectiveRule(self.rule.kind, cleaned["is_on"], severity, values, self.hours, scope, self.rule.pk)
 
 
 _SEVERITY_CHOICES = (

@@ -1,6 +1,7 @@
 """Views of alerts, their rules and recipients, a person's own settings, and web addresses."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -19,8 +20,9 @@ from portal.base.ui.url_lookup import get_row_or_404
 from portal.domain.alerts import actions
 from portal.domain.alerts.actions import try_rule
 from portal.domain.alerts.kinds import KINDS
-from portal.domain.alerts.models import Alert, AlertNote, Rule
-from portal.domain.alerts.rules import load_rules, rule_of
+from portal.domain.alerts.models import Alert, AlertNote
+from portal.domain.alerts.rules import EffectiveRule, find_rule, hours_text, load_rules, rule_of
+from portal.domain.alerts.scopes import describe_scopes
 from portal.domain.alerts.words import AlertTexts
 from portal.domain.history.models import History
 from portal.domain.intents.recording import Requester
@@ -159,23 +161,32 @@ def _note_text(request: TenantRequest) -> str:
 
 @tenant_view(Permission.ALERTS_VIEW)
 def rule_list(request: TenantRequest) -> HttpResponse:
+    """Show all rules with where and when they apply."""
+    rules = load_rules()
+    places = describe_scopes([each.scope for each in rules])
+    rows = [(each, where, hours_text(each.hours)) for each, where in zip(rules, places, strict=True)]
     may_manage = request.access.can(Permission.ALERTS_MANAGE)
-    return render(request, "alerts/rules.html", {"rules": load_rules(), "may_manage": may_manage})
+    return render(request, "alerts/rules.html", {"rows": rows, "may_manage": may_manage})
 
 
-def rule_context(request: TenantRequest, form: RuleForm, recipients: RecipientsForm) -> dict[str, Any]:
-    """Return the data of a rule's page: its form and its recipients."""
+def rule_context(request: TenantRequest, form: RuleForm, recipients: RecipientsForm | None) -> dict[str, Any]:
+    """Return the data of a rule's page: its form, and the recipients on the page of a kind's default rule."""
     may_try = request.access.can(Permission.LOGS_VIEW)
     return {"rule": form.rule, "form": form, "may_try": may_try, "recipients": recipients}
 
 
-@tenant_view(Permission.ALERTS_MANAGE, methods=["GET", "POST"])
-def rule(request: TenantRequest, watched: str) -> HttpResponseBase:
-    """Change a rule, or test the form's values against the past month."""
-    if watched not in KINDS:
+def _rule_or_404(watched: str, rule_id: int | None = None) -> EffectiveRule:
+    found = find_rule(watched if rule_id is None else f"{watched}:{rule_id}") if watched in KINDS else None
+    if found is None:
         raise Http404
-    form = RuleForm(rule_of(KINDS[watched], Rule.objects.filter(kind=watched).first()), request.POST or None)
-    context = rule_context(request, form, RecipientsForm.of(watched))
+    return found
+
+
+@tenant_view(Permission.ALERTS_MANAGE, methods=["GET", "POST"])
+def rule(request: TenantRequest, watched: str, rule_id: int | None = None) -> HttpResponseBase:
+    """Change a rule, or test the form's values against the past month."""
+    form = RuleForm(_rule_or_404(watched, rule_id), request.POST or None)
+    context = rule_context(request, form, RecipientsForm.of(watched) if rule_id is None else None)
     if form.is_valid():
         if "try" not in request.POST:
             command = partial(actions.change_rule, rule=form.rule_values, by=Requester.from_request(request))
@@ -184,6 +195,31 @@ def rule(request: TenantRequest, watched: str) -> HttpResponseBase:
         elif context["may_try"]:
             context["tried"] = try_rule(request.tenant, form.rule_values)
     return render(request, "alerts/rule.html", context)
+
+
+@tenant_view(Permission.ALERTS_MANAGE, methods=["GET", "POST"])
+def new_rule(request: TenantRequest, watched: str) -> HttpResponseBase:
+    """Add another rule of a kind for some areas, doors or hours, or test the form's values."""
+    if watched not in KINDS or not KINDS[watched].has_scope:
+        raise Http404
+    form = RuleForm(replace(rule_of(KINDS[watched], None), is_on=True), request.POST or None)
+    context = rule_context(request, form, None) | {"is_new": True}
+    if form.is_valid():
+        if "try" not in request.POST:
+            actions.add_rule(rule=form.rule_values, by=Requester.from_request(request))
+            messages.success(request, _("Rule added."))
+            return redirect("alerts:rules", request.tenant.slug)
+        if context["may_try"]:
+            context["tried"] = try_rule(request.tenant, form.rule_values)
+    return render(request, "alerts/rule.html", context)
+
+
+@tenant_view(Permission.ALERTS_MANAGE, methods=["POST"])
+def remove_rule(request: TenantRequest, watched: str, rule_id: int) -> HttpResponseBase:
+    """Remove an added rule."""
+    command = partial(actions.remove_rule, rule=_rule_or_404(watched, rule_id), by=Requester.from_request(request))
+    change_with_feedback(request, command, _("Rule removed."))
+    return redirect("alerts:rules", request.tenant.slug)
 
 
 # The number of newest messages on an address's page.
@@ -210,8 +246,7 @@ def own_settings(request: TenantRequest) -> HttpResponseBase:
 @tenant_view(Permission.ALERTS_MANAGE, methods=["POST"])
 def recipients(request: TenantRequest, watched: str) -> HttpResponseBase:
     """Save the recipients of a rule's alerts."""
-    if watched not in KINDS:
-        raise Http404
+    shown = RuleForm(_rule_or_404(watched))
     form = RecipientsForm.of(watched, request.POST)
     if form.is_valid():
         command = partial(
@@ -222,8 +257,7 @@ def recipients(request: TenantRequest, watched: str) -> HttpResponseBase:
         )
         if change_with_feedback(request, command, _("Recipients saved."), form):
             return redirect("alerts:rule", request.tenant.slug, watched)
-    rule = RuleForm(rule_of(KINDS[watched], Rule.objects.filter(kind=watched).first()))
-    return render(request, "alerts/rule.html", rule_context(request, rule, form))
+    return render(request, "alerts/rule.html", rule_context(request, shown, form))
 
 
 @tenant_view(Permission.ALERTS_MANAGE, methods=["GET", "POST"])

@@ -29,6 +29,7 @@ from portal.domain.alerts.kinds import AlertKind, Observation, RuleSetting, Rule
 from portal.domain.alerts.log_alerts import place_of
 from portal.domain.alerts.models import Alert, Severity
 from portal.domain.alerts.past_log import PastLog
+from portal.domain.alerts.scopes import EVERYWHERE, Scope
 from portal.domain.budget.priorities import Priority
 from portal.domain.cameras import door_command_pictures
 from portal.domain.events import MirrorKind
@@ -79,7 +80,9 @@ def _tenants_with(*states: DoorState) -> TenantFilter:
     return tenants_having(doors)
 
 
-def _find_forced_in_records(tenant: Tenant, records: Sequence[History], values: RuleValues) -> Iterator[Observation]:
+def _find_forced_in_records(
+    tenant: Tenant, records: Sequence[History], values: RuleValues, scope: Scope
+) -> Iterator[Observation]:
     states = tenant.environment.catalogue.states
     for each in records:
         forced = states.event_of([each.text]) == DoorEvent.FORCED_OPEN
@@ -99,7 +102,7 @@ def _records_of(past: PastLog, patterns: Sequence[str]) -> list[History]:
 
 def _find_forced_in_past(past: PastLog, values: RuleValues) -> Iterator[Observation]:
     patterns, over_at = past.tenant.environment.catalogue.states.forced_open, dict[str, datetime]()
-    found = list(_find_forced_in_records(past.tenant, _records_of(past, patterns), values))
+    found = list(_find_forced_in_records(past.tenant, _records_of(past, patterns), values, EVERYWHERE))
     for each in reversed(found):
         if each.has_ended:
             over_at[each.subject] = each.at
@@ -145,6 +148,7 @@ FORCED = AlertKind(
     name="forced",
     message=gettext_lazy("%(place)s was forced open."),
     severity=Severity.ALARM,
+    has_scope=True,
     is_about_door=True,
     find_in_new_records=_find_forced_in_records,
     find_current=_find_forced,
@@ -158,6 +162,7 @@ LEFT_OPEN = AlertKind(
     past_message=gettext_lazy("%(place)s was open for over %(minutes)s minutes."),
     severity=Severity.WARNING,
     settings=(RuleSetting("minutes", gettext_lazy("Open longer than (minutes)"), 5, 1, 1440),),
+    has_scope=True,
     is_about_door=True,
     find_current=_find_left_open,
     tenants_to_check=_tenants_with(DoorState.LEFT_OPEN, DoorState.OPEN),
@@ -170,6 +175,7 @@ OFFLINE = AlertKind(
     past_message=gettext_lazy("%(place)s was offline for over %(minutes)s minutes."),
     severity=Severity.WARNING,
     settings=(RuleSetting("minutes", gettext_lazy("Offline longer than (minutes)"), 15, 1, 1440),),
+    has_scope=True,
     find_current=_find_offline,
     tenants_to_check=_tenants_with(DoorState.OFFLINE),
 )

@@ -64,7 +64,7 @@ def test_a_key_that_is_out_for_longer_than_the_rule_allows_is_overdue_and_an_ale
         alert = Alert.objects.get(kind="key_overdue")
     words = said(one.client(one.owner).get(f"/t/{one.tenant.slug}/alerts/{alert.pk}/"))
     assert "総務キーボックス 02 社用車 has been out for over 12 hours." in words
-    assert "1 record" in words
+    assert "1 log record" in words
     assert "佐藤 花子" in words
     tells(one, "02", "Key returned", ago(0))
     with tenant_scope(one.tenant):

@@ -27,7 +27,9 @@ NO_RULE = {
         "evidence:hold", "evidence:end_hold", "evidence:records", "evidence:requests", "evidence:picture",
         "evidence:add_record", "evidence:add_rights", "evidence:remove", "evidence:delete", "evidence:export",
     },
-    "adds to who is told, or tells no less": {"alerts:addresses", "alerts:address_try", "alerts:address_renew"},
+    "adds to who is told, or tells no less": {
+        "alerts:addresses", "alerts:address_try", "alerts:address_renew", "alerts:new_rule",
+    },
     "is a person's own wish": {"alerts:notify"},
     "sets up what the desk issues, within the rights of whoever issues it": {
         "guests:preset_new", "guests:preset", "guests:preset_delete", "guests:preset_move", "guests:preset_default",

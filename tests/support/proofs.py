@@ -7,8 +7,9 @@ from tests.support.places import age_proof, signed_in
 
 #: Needed again after five minutes: doors and keys, secrets, safety rules, evidence, the connection, staff, support.
 SHORT = {
-    "alerts:address_remove", "alerts:address_renew", "alerts:address_try", "alerts:addresses", "alerts:recipients",
-    "alerts:rule", "connection:connect", "connection:licence_key", "connection:reissue", "connection:revoke",
+    "alerts:address_remove", "alerts:address_renew", "alerts:address_try", "alerts:addresses", "alerts:added_rule",
+    "alerts:new_rule", "alerts:recipients", "alerts:remove_rule", "alerts:rule",
+    "connection:connect", "connection:licence_key", "connection:reissue", "connection:revoke",
     "devices:command", "evidence:close", "evidence:delete", "evidence:edit", "evidence:end_hold", "evidence:export",
     "evidence:remove", "evidence:reopen", "evidence:settings", "guests:settings", "intercom:unlock", "keys:command",
     "lockdown:again", "lockdown:confirm", "lockdown:open", "lockdown:rehearse", "lockdown:rehearse_open",

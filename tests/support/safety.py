@@ -23,7 +23,11 @@ class Setting:
         self.loosened, self.tightened = loosen, tighten
 
     def post(self, client, place, fields):
-        args = [WebAddress.objects.get().pk] if self.args == "address" else self.args
+        args = self.args
+        if args == "address":
+            args = [WebAddress.objects.get().pk]
+        elif args == "added rule":
+            args = ["offline", Rule.objects.get(is_added=True).pk]
         return client.post(reverse(self.name, args=[place.tenant.slug, *args]), fields, follow=True)
 
     def loosen(self, client, place):
@@ -39,10 +43,12 @@ class Setting:
             return RULES[self.rule].read(self.subject(place))
 
     def subject(self, place):
-        if self.args != "address":
+        if not isinstance(self.args, str):
             return self.args[0] if self.args else ""
         with tenant_scope(place.tenant):
-            return str(getattr(WebAddress.objects.first(), "pk", 0))
+            if self.args == "address":
+                return str(getattr(WebAddress.objects.first(), "pk", 0))
+            return f"offline:{getattr(Rule.objects.first(), 'pk', 0)}"
 
 
 def lockdown(**values):
@@ -136,6 +142,21 @@ SETTINGS = {
     "fewer days before evidence goes": Setting(
         "alert_rule", "alerts:rule", ["evidence"], make=rule("evidence"),
         loosen={"is_on": "on", "severity": "2", "left": "13", "quiet": "15"},
+    ),
+    "an alert at fewer doors": Setting(
+        "alert_rule", "alerts:rule", ["offline"], make=rule("offline", doors=["D1", "D2"]),
+        loosen=OFFLINE | {"doors": ["D1"]}, tighten=OFFLINE | {"doors": ["D1", "D2"], "severity": "3"},
+    ),
+    "an alert no longer everywhere": Setting(
+        "alert_rule", "alerts:rule", ["offline"], make=rule("offline", doors=["D1"], is_on=True),
+        loosen=OFFLINE | {"doors": ["D1"], "severity": "1"}, tighten=OFFLINE,
+    ),
+    "an added alert rule that is less serious": Setting(
+        "alert_rule", "alerts:added_rule", "added rule", make=rule("offline", is_added=True),
+        loosen=OFFLINE | {"severity": "1"}, tighten=OFFLINE | {"severity": "3"},
+    ),
+    "an added alert rule removed": Setting(
+        "alert_rule", "alerts:remove_rule", "added rule", make=rule("offline", is_added=True), loosen={}
     ),
     "one role alone is told": Setting(
         "alert_recipients", "alerts:recipients", ["forced"], make=lambda: None, loosen={"roles": ["guard"]}

@@ -16,7 +16,7 @@ from portal.base.timers.clock import database_now
 from portal.domain.alerts import rules
 from portal.domain.alerts.detection import start_times
 from portal.domain.alerts.kinds import KINDS
-from portal.domain.alerts.models import Alert, AlertNote
+from portal.domain.alerts.models import Alert, AlertNote, Rule
 from portal.domain.alerts.past_log import MAX_RECORDS, PastLog
 from portal.domain.alerts.rules import EffectiveRule
 from portal.domain.history import gaps
@@ -77,7 +77,20 @@ def close(*, alert: Alert, done: str, by: Requester) -> None:
 
 def change_rule(*, rule: EffectiveRule, by: Requester) -> ChangeResult:
     """Change one of the tenant's rules. Raises NotChanged."""
-    return changing.change(rules.ALERT_RULE, rules.rule_to_json(rule), by=by, subject=rule.kind.name)
+    return changing.change(rules.ALERT_RULE, rules.rule_to_json(rule), by=by, subject=rule.subject)
+
+
+def add_rule(*, rule: EffectiveRule, by: Requester) -> None:
+    """Save another rule of a kind. It adds alerts and loosens none, so it applies at once."""
+    values = rules.rule_to_json(rule)
+    with transaction.atomic():
+        row = Rule.objects.create(kind=rule.kind.name, is_added=True, **values)
+        rules.record_rule(f"{rule.kind.name}:{row.pk}", {}, values, by, "alert_rule.add")
+
+
+def remove_rule(*, rule: EffectiveRule, by: Requester) -> ChangeResult:
+    """Remove an added rule. Raises NotChanged."""
+    return changing.change(rules.ALERT_RULE, {}, by=by, subject=rule.subject)
 
 
 def _refusal_text(alert: Alert) -> str:
@@ -124,7 +137,7 @@ def try_rule(tenant: Tenant, rule: EffectiveRule) -> TrialResult:
     if rule.kind.find_in_past is None:
         return TrialResult(None)
     until = database_now()
-    past = PastLog(tenant, until - _TRIAL_PERIOD, until)
+    past = PastLog(tenant, until - _TRIAL_PERIOD, until, rule.scope.device_ids)
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SELECT set_config('statement_timeout', %s, true)", [f"{int(_TRIAL_SECONDS * 1000)}ms"])

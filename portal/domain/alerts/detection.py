@@ -2,10 +2,12 @@
 
 If a kind fails on new records, only its work is rolled back and noted as behind. The next check repeats it.
 
-There is one row for each fact, even if it ends and begins again for a short time. The writer of observations has locked
+There is one row for each fact, even if several rules of its kind find it: the most serious one counts. It remains one
+row if the fact ends and begins again for a short time. The writer of observations has locked
 the tenant's `DetectionState`, so that no alert begins twice and no record is counted twice.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -17,9 +19,9 @@ from django.db.models import Q, QuerySet
 from portal.base.timers import rounds
 from portal.base.timers.clock import ClockTime, database_now
 from portal.base.timers.timer_registry import DueRows
-from portal.domain.alerts.kinds import KINDS, Observation
+from portal.domain.alerts.kinds import KINDS, AlertKind, Observation
 from portal.domain.alerts.models import Alert, AlertRecord, DetectionState, Rule
-from portal.domain.alerts.rules import EffectiveRule, load_rules, rule_of
+from portal.domain.alerts.rules import EffectiveRule, load_active_rules, rules_of, strictest_values
 from portal.domain.history.models import History
 from tenants.models import Connection, Tenant, current_tenant
 from tenants.scope import across_tenants
@@ -28,7 +30,7 @@ _listeners: list[Callable[[Sequence[Alert]], None]] = []
 
 
 def subscribe_to_new_alerts(listener: Callable[[Sequence[Alert]], None]) -> None:
-    """Register a listener for new alerts. It is called in their transaction."""
+    """Register a listener for alerts that are new or became more serious. It is called in their transaction."""
     _listeners.append(listener)
 
 
@@ -47,26 +49,40 @@ def save_observations(rule: EffectiveRule, observations: Iterable[Observation], 
             alert = _continue_alert(rule, each)
             if alert is None:
                 begun.append(alert := _create_alert(rule, each))
+            elif _raise_severity(rule, alert):
+                begun.append(alert)
             _save_records(alert, fresh)
             known |= {record.history_id for record in fresh}
-    if begun:
-        for listener in _listeners:
-            listener(begun)
+    _notify_listeners(begun)
 
 
-def save_current_state(rule: EffectiveRule, observations: Iterable[Observation], now: datetime) -> None:
-    """Save the result of a check, and end alerts that it no longer found."""
-    found = {each.subject: each for each in observations}
-    open_subjects = set(Alert.objects.filter(kind=rule.kind.name, ended_at=None).values_list("subject", flat=True))
-    if over := open_subjects - found.keys():
-        Alert.objects.filter(kind=rule.kind.name, ended_at=None, subject__in=over).update(ended_at=now)
-    save_observations(rule, [each for subject, each in found.items() if subject not in open_subjects], now)
+def save_current_state(
+    kind: AlertKind, found: Sequence[tuple[EffectiveRule, Sequence[Observation]]], now: datetime
+) -> None:
+    """Save the result of a check by the rules of a kind, and end alerts that no rule found any more.
+
+    The most serious rule comes first, so that it begins the alert. An open alert becomes as serious as its rules say.
+    """
+    rows = Alert.objects.filter(kind=kind.name, ended_at=None)
+    known = {row.subject: row for row in rows}
+    over = known.keys() - {each.subject for _rule, observations in found for each in observations}
+    if over:
+        rows.filter(subject__in=over).update(ended_at=now)
+    for rule, observations in found:
+        active = [each for each in observations if rule.is_active_at(each.at) or rule.is_active_at(now)]
+        save_observations(rule, [each for each in active if each.subject not in known], now)
+        worse = [each for each in active if (row := known.get(each.subject)) and _raise_severity(rule, row, each)]
+        _notify_listeners([known[each.subject] for each in worse])
+        begun = rows.filter(subject__in={each.subject for each in active} - known.keys()) if active else ()
+        known |= {row.subject: row for row in begun}
 
 
-def end_expired(rule: EffectiveRule, now: datetime) -> None:
-    """End alerts of single events after their repeat interval; all of them if the rule is off."""
-    rows = Alert.objects.filter(kind=rule.kind.name, ended_at=None)
-    (rows.filter(last_at__lt=now - rule.repeat_interval) if rule.is_on else rows).update(ended_at=now)
+def end_expired(kind: AlertKind, rules: Sequence[EffectiveRule], now: datetime) -> None:
+    """End alerts of single events after the longest repeat interval of these rules; all of them without any."""
+    rows = Alert.objects.filter(kind=kind.name, ended_at=None)
+    if rules:
+        rows = rows.filter(last_at__lt=now - max(rule.repeat_interval for rule in rules))
+    rows.update(ended_at=now)
 
 
 def start_times(observations: Iterable[Observation], rule: EffectiveRule) -> list[datetime]:
@@ -124,6 +140,22 @@ def _create_alert(rule: EffectiveRule, observation: Observation) -> Alert:
     )
 
 
+def _raise_severity(rule: EffectiveRule, alert: Alert, observation: Observation | None = None) -> bool:
+    """Give an open alert the severity of a more serious rule, and the facts that it found. Return True if it did."""
+    if rule.severity <= alert.severity or alert.closed_at is not None:
+        return False
+    alert.severity = alert.weight = rule.severity
+    alert.facts = dict(observation.facts) if observation is not None else alert.facts
+    alert.save(update_fields=["severity", "weight", "facts"])
+    return True
+
+
+def _notify_listeners(alerts: Sequence[Alert]) -> None:
+    if alerts:
+        for listener in _listeners:
+            listener(alerts)
+
+
 def _save_records(alert: Alert, records: Iterable[History]) -> None:
     AlertRecord.objects.bulk_create(
         AlertRecord(alert=alert, kind=alert.kind, history_id=each.history_id, at=each.at) for each in records
@@ -142,27 +174,29 @@ def on_histories(tenant: Tenant, *, histories: Sequence[History]) -> None:
     if not records:
         return
     before = dict(watch.behind)
-    for rule in load_rules():
+    for kind, rules in load_active_rules():
         if (
-            rule.is_on
-            and rule.kind.find_in_new_records is not None
-            and (rule.kind.name in before or not _detect_in_records(rule, tenant, records))
+            rules
+            and kind.find_in_new_records is not None
+            and (kind.name in before or not _detect_in_records(kind, rules, tenant, records))
         ):
-            watch.behind[rule.kind.name] = _backlog_start(records, before.get(rule.kind.name))
+            watch.behind[kind.name] = _backlog_start(records, before.get(kind.name))
     if watch.behind != before:
         watch.save(update_fields=["behind"])
 
 
-def _detect_in_records(rule: EffectiveRule, tenant: Tenant, records: Sequence[History]) -> bool:
+def _detect_in_records(
+    kind: AlertKind, rules: Sequence[EffectiveRule], tenant: Tenant, records: Sequence[History]
+) -> bool:
     """Detect alerts of a kind in records. Return False if it failed; nothing of it was saved then."""
     try:
         with transaction.atomic():
-            save_observations(
-                rule,
-                rule.kind.find_in_new_records(tenant, records, rule.values) if rule.kind.find_in_new_records else (),
-            )
+            for rule in rules:
+                covered = [each for each in records if rule.scope.covers(each.device_id)]
+                if kind.find_in_new_records is not None and covered:
+                    save_observations(rule, kind.find_in_new_records(tenant, covered, rule.values, rule.scope))
     except Exception:
-        log.exception("alerts_kind_failed", kind=rule.kind.name)
+        log.exception("alerts_kind_failed", kind=kind.name)
         return False
     return True
 
@@ -185,14 +219,14 @@ def check_tenant(kinds: Collection[str] | None = None) -> None:
         watch = _lock_watch(tenant)
         now = database_now()
         kinds = set(_kinds_to_check([tenant.pk])[tenant.pk] if kinds is None else kinds)
-        for rule in load_rules():
-            if not rule.is_on:
-                watch.behind.pop(rule.kind.name, None)
-            elif rule.kind.name in watch.behind:
-                _catch_up(watch, rule, tenant)
-                kinds.add(rule.kind.name)
-            if rule.kind.name in kinds:
-                _check_rule(rule, tenant, now)
+        for kind, rules in load_active_rules():
+            if not rules:
+                watch.behind.pop(kind.name, None)
+            elif kind.name in watch.behind:
+                _catch_up(watch, kind, rules, tenant)
+                kinds.add(kind.name)
+            if kind.name in kinds:
+                _check_kind(kind, rules, tenant, now)
         watch.due_at, watch.woken_at = now + INTERVAL, None
         watch.save(update_fields=["behind", "due_at", "woken_at"])
 
@@ -215,40 +249,49 @@ def _find_kinds_to_check(tenants: Collection[int]) -> dict[int, set[str]]:
     open_alerts = Alert.reachable_objects.filter(tenant_id__in=tenants, ended_at=None)
     for tenant, name in open_alerts.values_list("tenant_id", "kind"):
         found[tenant].add(name)
-    changed = {(row.tenant_id, row.kind): row for row in Rule.reachable_objects.filter(tenant_id__in=tenants)}
+    changed: dict[tuple[int, str], list[Rule]] = defaultdict(list)
+    for row in Rule.reachable_objects.filter(tenant_id__in=tenants):
+        changed[row.tenant_id, row.kind].append(row)
     for name, kind in KINDS.items():
         if kind.find_current is None:
             continue
-        usual = rule_of(kind, None)
-        rules = {pk: rule_of(kind, row) if (row := changed.get((pk, name))) else usual for pk in tenants}
-        values = {pk: rule.values for pk, rule in rules.items() if rule.is_on}
+        usual = rules_of(kind, (), {})
+        rules = {pk: rules_of(kind, rows, {}) if (rows := changed.get((pk, name))) else usual for pk in tenants}
+        active = {pk: [rule for rule in some if rule.is_on] for pk, some in rules.items()}
+        values = {pk: strictest_values(kind, some) for pk, some in active.items() if some}
         for tenant in kind.tenants_to_check(values) if kind.tenants_to_check and values else values:
             found[tenant].add(name)
     return found
 
 
-def _check_rule(rule: EffectiveRule, tenant: Tenant, now: datetime) -> None:
-    if not rule.is_on or rule.kind.find_current is None:
-        end_expired(rule, now)
+def _check_kind(kind: AlertKind, rules: Sequence[EffectiveRule], tenant: Tenant, now: datetime) -> None:
+    if not rules or kind.find_current is None:
+        end_expired(kind, rules, now)
         return
     try:
         with transaction.atomic():
-            save_current_state(rule, rule.kind.find_current(tenant, rule.values), now)
+            save_current_state(kind, [(rule, _find_current(rule, tenant)) for rule in rules], now)
     except Exception:  # the other kinds are still checked, and this one again in a minute
-        log.exception("alerts_kind_failed", kind=rule.kind.name)
+        log.exception("alerts_kind_failed", kind=kind.name)
 
 
-def _catch_up(watch: DetectionState, rule: EffectiveRule, tenant: Tenant) -> None:
+def _find_current(rule: EffectiveRule, tenant: Tenant) -> list[Observation]:
+    """Return what a rule finds now at the doors of its scope."""
+    found = rule.kind.find_current(tenant, rule.values) if rule.kind.find_current is not None else ()
+    return [each for each in found if rule.scope.covers(str(each.facts.get("device", "")))]
+
+
+def _catch_up(watch: DetectionState, kind: AlertKind, rules: Sequence[EffectiveRule], tenant: Tenant) -> None:
     """Check the records at which a kind failed, a batch at a time."""
-    first, oldest = watch.behind[rule.kind.name]
+    first, oldest = watch.behind[kind.name]
     found = History.objects.filter(pk__gte=first, at__gte=max(datetime.fromisoformat(oldest), watch.since))
     records = list(found.order_by("pk")[:_BATCH])
-    if records and not _detect_in_records(rule, tenant, records):
+    if records and not _detect_in_records(kind, rules, tenant, records):
         return
     if len(records) == _BATCH:
-        watch.behind[rule.kind.name] = [records[-1].pk + 1, oldest]
+        watch.behind[kind.name] = [records[-1].pk + 1, oldest]
     else:
-        del watch.behind[rule.kind.name]
+        del watch.behind[kind.name]
 
 
 def _lock_watch(tenant: Tenant) -> DetectionState:

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.domain.alerts.models import Alert, Severity
 from portal.domain.alerts.past_log import PastLog
+from portal.domain.alerts.scopes import Scope
 from portal.domain.history.models import History
 from tenants.models import Tenant
 from tenants.sentences import TEXTS
@@ -51,13 +52,16 @@ class Observation:
     over_at: datetime | None = None
 
 
+RecordFinder = Callable[[Tenant, Sequence[History], RuleValues, Scope], Iterable[Observation]]
+
+
 @dataclass(frozen=True, kw_only=True)
 class AlertKind:
     """One kind of alert, with its default rule.
 
     `message`: the sentence for an alert's facts, with `subject` and `place` named for the reader. `past_message`: the
         sentence once it has ended, if that differs.
-    `find_in_new_records`: finds the kind in new records, in their transaction.
+    `find_in_new_records`: finds the kind in new records of a rule's scope, in their transaction.
     `find_current`: returns everything that is the case now. What it does not return has ended.
     `find_in_past`: finds the kind in the records of a past period. None if the log cannot show it.
     `matching_records`: returns which records of the alert's device around its time (oldest first) belong to the alert.
@@ -65,6 +69,7 @@ class AlertKind:
     `tenants_to_check`: gets the rules' values by tenant and returns the tenants in which a check may find something.
         It queries all tenants at once with `reachable_objects`, so that tenants without anything to check cost nothing.
     `has_hours`: the rule must have hours.
+    `has_scope`: rules of the kind can be limited to areas and doors, and a tenant can add more of them.
     `is_about_door`: the alert is about a door's own state, which the door's banner shows.
     """
 
@@ -74,12 +79,13 @@ class AlertKind:
     past_message: str | Promise = ""
     is_on: bool = True
     settings: tuple[RuleSetting, ...] = ()
-    find_in_new_records: Callable[[Tenant, Sequence[History], RuleValues], Iterable[Observation]] | None = None
+    find_in_new_records: RecordFinder | None = None
     find_current: Callable[[Tenant, RuleValues], Iterable[Observation]] | None = None
     tenants_to_check: TenantFilter | None = None
     find_in_past: Callable[[PastLog, RuleValues], Iterable[Observation]] | None = None
     matching_records: RecordMatcher | None = None
     has_hours: bool = False
+    has_scope: bool = False
     is_about_door: bool = False
 
     @property

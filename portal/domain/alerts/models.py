@@ -1,6 +1,7 @@
 """Rules that a tenant changed, the alerts, and the progress of their detection."""
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -20,16 +21,27 @@ class Severity(models.IntegerChoices):
 
 
 class Rule(TenantModel):
-    """A tenant's change of a default rule. `values` are numbers by name; `hours` is when it applies, {} for always."""
+    """A tenant's change of a kind's default rule, or a rule that it added (`is_added`).
+
+    `values` are numbers by name; `hours` is when it applies, {} for always. `areas` and `doors` are the IDs of where it
+    applies; everywhere without any.
+    """
 
     kind = models.CharField(max_length=30)
+    is_added = models.BooleanField(default=False)
     is_on = models.BooleanField()
     severity = models.PositiveSmallIntegerField(choices=Severity.choices)
     values = models.JSONField(default=dict)
     hours = models.JSONField(default=dict)
+    areas = ArrayField(models.TextField(), default=list)
+    doors = ArrayField(models.TextField(), default=list)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["tenant", "kind"], name="alerts_one_rule_a_kind")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["tenant", "kind"], condition=Q(is_added=False), name="alerts_one_default_rule_a_kind"
+            )
+        ]
 
     def __str__(self) -> str:
         return self.kind

@@ -44,7 +44,7 @@ FAULTY = Q(raw__errors__0__isnull=False) | Q(wrong=True)
 
 def overdue_at() -> Any:
     """Return, for a statement, the moment before which a key that is out was taken too long ago."""
-    rules = Rule.objects.filter(kind=OVERDUE_RULE).annotate(
+    rules = Rule.objects.filter(kind=OVERDUE_RULE, is_added=False).annotate(
         allowed=Cast(KeyTextTransform("hours", "values"), IntegerField())
     )
     hours = Coalesce(Subquery(rules.values("allowed")[:1]), Value(DEFAULT_HOURS))

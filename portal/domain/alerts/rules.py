@@ -3,7 +3,8 @@
 A change is a safety rule: disabled, less serious, later or with fewer hours is looser.
 """
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from typing import Any
@@ -16,6 +17,7 @@ from portal.base.ui.times import local
 from portal.base.ui.value_words import join_values
 from portal.domain.alerts.kinds import KINDS, AlertKind
 from portal.domain.alerts.models import Rule, Severity
+from portal.domain.alerts.scopes import EVERYWHERE, Scope, describe_scopes, load_scopes
 from portal.domain.intents.recording import Requester
 from portal.domain.safety.rules import SafetyRule, SettingValues, on_or_off
 from tenants import audit
@@ -69,13 +71,20 @@ class Hours:
 
 @dataclass(frozen=True)
 class EffectiveRule:
-    """A rule with the tenant's changes."""
+    """A kind's default rule with the tenant's changes, or a rule that it added (`pk`)."""
 
     kind: AlertKind
     is_on: bool
     severity: Severity
     values: Mapping[str, int]
     hours: Hours | None
+    scope: Scope = EVERYWHERE
+    pk: int | None = None
+
+    @property
+    def subject(self) -> str:
+        """Return the name of the rule as a setting: the kind's for its default rule."""
+        return self.kind.name if self.pk is None else f"{self.kind.name}:{self.pk}"
 
     @property
     def repeat_interval(self) -> timedelta:
@@ -95,41 +104,94 @@ class EffectiveRule:
         return begin if begin < until else None
 
 
-def rule_of(kind: AlertKind, row: Rule | None) -> EffectiveRule:
-    """Return a kind's rule with the tenant's changes."""
+def rule_of(kind: AlertKind, row: Rule | None, scope: Scope = EVERYWHERE) -> EffectiveRule:
+    """Return a kind's default rule with the tenant's changes, or an added rule."""
     values = {each.name: each.default for each in kind.all_settings}
     if row is None:
         return EffectiveRule(kind, kind.is_on, kind.severity, values, None)
     known = {name: value for name, value in row.values.items() if name in values}
-    return EffectiveRule(kind, row.is_on, Severity(row.severity), values | known, Hours.of(row.hours))
+    pk = row.pk if row.is_added else None
+    return EffectiveRule(kind, row.is_on, Severity(row.severity), values | known, Hours.of(row.hours), scope, pk)
+
+
+def rules_of(kind: AlertKind, rows: Sequence[Rule], scopes: Mapping[int, Scope]) -> list[EffectiveRule]:
+    """Return all rules of a kind, from its rows: the default rule first, then added ones. `scopes` are by row."""
+    default = next((row for row in rows if not row.is_added), None)
+    every = [default, *(row for row in rows if row.is_added)]
+    return [rule_of(kind, row, scopes.get(row.pk, EVERYWHERE) if row else EVERYWHERE) for row in every]
 
 
 def load_rules() -> list[EffectiveRule]:
     """Return the rules of the current tenant, in the order of their kinds' registration."""
-    rows = {row.kind: row for row in Rule.objects.all()}
-    return [rule_of(kind, rows.get(name)) for name, kind in KINDS.items()]
+    rows = list(Rule.objects.order_by("pk"))
+    scopes = dict(zip((row.pk for row in rows), load_scopes([(row.areas, row.doors) for row in rows]), strict=True))
+    by_kind: dict[str, list[Rule]] = defaultdict(list)
+    for row in rows:
+        by_kind[row.kind].append(row)
+    return [rule for name, kind in KINDS.items() for rule in rules_of(kind, by_kind[name], scopes)]
+
+
+def load_active_rules() -> list[tuple[AlertKind, list[EffectiveRule]]]:
+    """Return each kind with its rules that are on, the most serious first."""
+    found: dict[str, list[EffectiveRule]] = {name: [] for name in KINDS}
+    for rule in load_rules():
+        if rule.is_on:
+            found[rule.kind.name].append(rule)
+    return [(KINDS[name], sorted(rules, key=lambda each: -each.severity)) for name, rules in found.items()]
+
+
+def strictest_values(kind: AlertKind, rules: Sequence[EffectiveRule]) -> Mapping[str, int]:
+    """Return the values that find the most among these rules."""
+    return {
+        each.name: (max if each.is_stricter_when_larger else min)(rule.values[each.name] for rule in rules)
+        for each in kind.all_settings
+    }
 
 
 _ALWAYS = frozenset(range(7 * 24 * 60))
 
 
 def rule_to_json(rule: EffectiveRule) -> Mapping[str, Any]:
-    hours = rule.hours.as_json if rule.hours else {}
-    return {"is_on": rule.is_on, "severity": int(rule.severity), "values": dict(rule.values), "hours": hours}
+    return {
+        "is_on": rule.is_on,
+        "severity": int(rule.severity),
+        "values": dict(rule.values),
+        "hours": rule.hours.as_json if rule.hours else {},
+        "areas": list(rule.scope.areas),
+        "doors": list(rule.scope.doors),
+    }
 
 
-def _read_rule(kind: str) -> Mapping[str, Any]:
-    return rule_to_json(rule_of(KINDS[kind], Rule.objects.filter(kind=kind).first()))
+def find_rule(subject: str) -> EffectiveRule | None:
+    """Return a rule by its name as a setting; None for an added rule that was removed."""
+    name, _colon, pk = subject.partition(":")
+    rows = Rule.objects.filter(kind=name, is_added=bool(pk), **({"pk": pk} if pk else {}))
+    row = rows.first()
+    if row is None:
+        return None if pk else rule_of(KINDS[name], None)
+    return rule_of(KINDS[name], row, load_scopes([(row.areas, row.doors)])[0])
 
 
-def _is_looser(kind: str, before: SettingValues, after: SettingValues) -> bool:
+def _read_rule(subject: str) -> Mapping[str, Any]:
+    """Return the stored values; none for an added rule that was removed."""
+    rule = find_rule(subject)
+    return rule_to_json(rule) if rule is not None else {}
+
+
+def _kind_of(subject: str) -> AlertKind:
+    return KINDS[subject.partition(":")[0]]
+
+
+def _is_looser(subject: str, before: SettingValues, after: SettingValues) -> bool:
     """Return True if the change causes fewer, later or less serious alerts."""
-    if not before["is_on"]:
+    if not before or not before["is_on"]:
         return False
-    if not after["is_on"] or after["severity"] < before["severity"]:
+    if not after or not after["is_on"] or after["severity"] < before["severity"]:
+        return True
+    if _scope_of(after).is_narrower(_scope_of(before)):
         return True
     was, now = before["values"], after["values"]
-    for each in KINDS[kind].all_settings:
+    for each in _kind_of(subject).all_settings:
         least, most = sorted((was[each.name], now[each.name]))
         if least != most and now[each.name] == (least if each.is_stricter_when_larger else most):
             return True
@@ -141,14 +203,31 @@ def _minutes_of(values: SettingValues) -> set[int] | frozenset[int]:
     return hours.minutes if hours is not None else _ALWAYS
 
 
-def _save_rule(kind: str, after: SettingValues, by: Requester) -> None:
-    before = _read_rule(kind)
-    Rule.objects.update_or_create(kind=kind, defaults=dict(after))
+def _scope_of(values: SettingValues) -> Scope:
+    return Scope(tuple(values["areas"]), tuple(values["doors"]))
+
+
+def _save_rule(subject: str, after: SettingValues, by: Requester) -> None:
+    before = _read_rule(subject)
+    name, _colon, pk = subject.partition(":")
+    if not after:
+        Rule.objects.filter(kind=name, is_added=True, pk=pk).delete()
+        record_rule(subject, before, after, by, "alert_rule.remove")
+        return
+    if pk:
+        Rule.objects.filter(kind=name, is_added=True, pk=pk).update(**after)
+    else:
+        Rule.objects.update_or_create(kind=name, is_added=False, defaults=dict(after))
+    record_rule(subject, before, after, by, "alert_rule.change")
+
+
+def record_rule(subject: str, before: SettingValues, after: SettingValues, by: Requester, action: str) -> None:
+    """Record in the audit log that a rule was changed, added or removed."""
     audit.record(
         **by.audit_author,
-        action="alert_rule.change",
-        target=f"alert_rule:{kind}",
-        summary=coded_sentence("alert_rule.change", kind=coded_sentence(f"alert_kind.{kind}")),
+        action=action,
+        target=f"alert_rule:{subject}",
+        summary=coded_sentence(action, kind=coded_sentence(f"alert_kind.{_kind_of(subject).name}")),
         before=_audit_values(before),
         after=_audit_values(after),
     )
@@ -156,20 +235,30 @@ def _save_rule(kind: str, after: SettingValues, by: Requester) -> None:
 
 def _audit_values(values: SettingValues) -> Mapping[str, Any]:
     """Return a rule's values for the audit log."""
-    severity = Severity(values["severity"]).name.lower()
-    return {"is_on": values["is_on"], "severity": severity, **values["values"], "hours": values["hours"]}
+    if not values:
+        return {}
+    severity, where = Severity(values["severity"]).name.lower(), {}
+    if not _scope_of(values).is_everywhere:
+        where = {"areas": values["areas"], "doors": values["doors"]}
+    return {"is_on": values["is_on"], "severity": severity, **values["values"], "hours": values["hours"], **where}
 
 
-def _describe_rule(kind: str, values: SettingValues) -> Mapping[str, str]:
+def _describe_rule(subject: str, values: SettingValues) -> Mapping[str, str]:
+    kind = _kind_of(subject)
+    if not values:
+        return {_("Rule"): pgettext("alert rule", "Removed")}
+    where = {pgettext("alert rule", "Where"): describe_scopes([_scope_of(values)])[0]} if kind.has_scope else {}
     return {
         _("Switched on"): on_or_off(values["is_on"]),
         _("Severity"): str(Severity(values["severity"]).label),
-        **{str(each.label): str(values["values"][each.name]) for each in KINDS[kind].all_settings},
-        _("Days and hours"): _hours_text(Hours.of(values["hours"])),
+        **{str(each.label): str(values["values"][each.name]) for each in kind.all_settings},
+        **where,
+        _("Days and hours"): hours_text(Hours.of(values["hours"])),
     }
 
 
-def _hours_text(hours: Hours | None) -> str:
+def hours_text(hours: Hours | None) -> str:
+    """Return hours in words."""
     if hours is None:
         return pgettext("hours", "Always")
     days = join_values(str(WEEKDAYS_ABBR[day]) for day in sorted(hours.days))
@@ -179,8 +268,16 @@ def _hours_text(hours: Hours | None) -> str:
     return text % {"days": days, "begin": f"{hours.begin:%H:%M}", "end": f"{hours.end:%H:%M}"}
 
 
-def _rule_title(kind: str) -> Sentence:
-    return coded_sentence("safety_rule.alert_rule", kind=coded_sentence(f"alert_kind.{kind}"))
+def _rule_title(subject: str) -> Sentence:
+    return coded_sentence("safety_rule.alert_rule", kind=coded_sentence(f"alert_kind.{_kind_of(subject).name}"))
+
+
+def rule_route(subject: str) -> tuple[Any, ...]:
+    """Return the URL name and arguments of a rule's page; the list for an added rule that was removed."""
+    name, _colon, pk = subject.partition(":")
+    if not pk:
+        return "alerts:rule", name
+    return ("alerts:added_rule", name, int(pk)) if find_rule(subject) else ("alerts:rules",)
 
 
 ALERT_RULE = SafetyRule(
@@ -191,5 +288,5 @@ ALERT_RULE = SafetyRule(
     is_looser=_is_looser,
     save=_save_rule,
     describe=_describe_rule,
-    page_route=lambda kind: ("alerts:rule", kind),
+    page_route=rule_route,
 )
