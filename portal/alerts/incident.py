@@ -1,10 +1,9 @@
 """What surrounds an alert: who was at its door at that time, and similar alerts."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils.functional import cached_property
 
 from portal.domain.alerts.models import Alert
@@ -62,7 +61,7 @@ class Passages:
         return len(self.records) > _MAX_RECORDS
 
 
-def similar_alerts(alert: Alert) -> Sequence[Alert]:
+def similar_alerts(alert: Alert) -> QuerySet[Alert]:
     """Return the alerts of the same kind and subject in the 30 days before this one, newest first."""
     rows = Alert.objects.filter(kind=alert.kind, subject=alert.subject, began_at__gte=alert.began_at - _SIMILAR_FOR)
     earlier = rows.filter(began_at__lte=alert.began_at).exclude(pk=alert.pk)

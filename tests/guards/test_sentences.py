@@ -112,11 +112,12 @@ COMPUTED = {
         "connection.licence_key_stored", "connection.licence_key_removed"
     },
     ("portal/domain/alerts/actions.py", "action"): given("portal/domain/alerts/actions.py", "_audit", at=2),
+    ("portal/domain/alerts/rules.py", "action"): {"alert_rule.add", "alert_rule.change", "alert_rule.remove"},
     ("portal/domain/notifications/actions.py", "action"): given(
         "portal/domain/notifications/actions.py", "audit_change", at=2
     ),
     ("portal/domain/notifications/actions.py", "f'alert_kind.{kind}'"): ALERTS,
-    ("portal/domain/alerts/rules.py", "f'alert_kind.{kind}'"): ALERTS,
+    ("portal/domain/alerts/rules.py", "f'alert_kind.{_kind_of(subject).name}'"): ALERTS,
     ("portal/domain/safety/changing.py", "f'safety.{state}'"): {
         f"safety.{each}" for each in State.values if each != State.WAITING
     },

@@ -74,7 +74,7 @@ def _write(alert_id: int, access: Access | None) -> MessageText | None:
     if alert is None:
         return None
     texts = AlertTexts.of(access, [alert]) if access is not None else AlertTexts(None, {})
-    severity, sentence = Severity(alert.severity).label, texts.sentence(alert)
+    severity, sentence = str(Severity(alert.severity).label), texts.sentence(alert)
     if access is None:
         return MessageText(_labelled(severity, sentence))
     values = {
