@@ -172,7 +172,8 @@ def rule_list(request: TenantRequest) -> HttpResponse:
 def rule_context(request: TenantRequest, form: RuleForm, recipients: RecipientsForm | None) -> dict[str, Any]:
     """Return the data of a rule's page: its form, and the recipients on the page of a kind's default rule."""
     may_try = request.access.can(Permission.LOGS_VIEW)
-    return {"rule": form.rule, "form": form, "may_try": may_try, "recipients": recipients}
+    heading = form.rule.kind.title
+    return {"rule": form.rule, "heading": heading, "form": form, "may_try": may_try, "recipients": recipients}
 
 
 def _rule_or_404(watched: str, rule_id: int | None = None) -> EffectiveRule:
@@ -203,7 +204,8 @@ def new_rule(request: TenantRequest, watched: str) -> HttpResponseBase:
     if watched not in KINDS or not KINDS[watched].has_scope:
         raise Http404
     form = RuleForm(replace(rule_of(KINDS[watched], None), is_on=True), request.POST or None)
-    context = rule_context(request, form, None) | {"is_new": True}
+    heading = _("New rule: %(kind)s") % {"kind": form.rule.kind.title}
+    context = rule_context(request, form, None) | {"is_new": True, "heading": heading}
     if form.is_valid():
         if "try" not in request.POST:
             actions.add_rule(rule=form.rule_values, by=Requester.from_request(request))

@@ -122,6 +122,15 @@ class TestDetecting:
         leave_open(one, "D1", "D2", minutes=10)
         assert {name: each.times for name, each in alerts(one).items()} == {"D1": 1, "D2": 1}
 
+    def test_an_event_that_two_rules_find_is_one_alert_of_the_higher_severity(self, one):
+        rule(one, "suspicious", doors=["D1"])
+        for door in ("D1", "D2"):
+            rows = happened(one, record(timezone.now(), category="suspicious", content="Odd", device_id=door))
+            with tenant_scope(one.tenant):
+                events.publish(MirrorKind.HISTORIES, one.tenant, histories=rows)
+        found = alerts(one, "suspicious")
+        assert {name: (each.severity, each.times) for name, each in found.items()} == {"D1": (3, 1), "D2": (2, 1)}
+
     def test_an_open_alert_becomes_more_serious_and_those_not_yet_notified_are(self, one):
         guard = one.staff("guard")  # gets mail about alarms unless they chose otherwise
         rule(one, values={"minutes": 30, "quiet": 15})
