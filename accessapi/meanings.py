@@ -15,8 +15,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from accessapi.doors import DoorVocabulary, Patterns, matches_any, word_from
-from accessapi.keys import KeyVocabulary
+from accessapi.doors import Patterns, matches_any, word_from
+from accessapi.log_events import EventVocabulary
 from accessapi.operations import Contract, Operation
 
 Codes = tuple[Annotated[str, Field(pattern=r"^[0-9]{5}$")], ...]
@@ -43,8 +43,8 @@ class RequestOutcome(StrEnum):
         return self in (RequestOutcome.DONE, RequestOutcome.PARTLY, RequestOutcome.FAILED)
 
 
-class States(DoorVocabulary, KeyVocabulary):
-    """Statuses of device requests, words of doors and keys (not shown, hence data); a trailing * matches any ending."""
+class States(EventVocabulary):
+    """Statuses of device requests, words of doors and keys, texts of records. A trailing * matches any ending."""
 
     device_request_waiting: Patterns = ("pending",)
     device_request_running: Patterns = ("progress",)

@@ -60,7 +60,8 @@ def lay(ground: Ground, counts: dict[int, int]) -> None:
         direct.execute("SET portal.across = 'on'")
         direct.execute(_SHAPE)
         for tenant_id in counts:
-            _shape(direct, tenant_id, SHAPES if counts[tenant_id] > 10_000 else 200)
+            with tenant_scope(Tenant.objects.select_related("environment").get(pk=tenant_id)):
+                _shape(direct, tenant_id, SHAPES if counts[tenant_id] > 10_000 else 200)
         direct.execute("ANALYZE bench_shape")
         with detached(direct) as parts, ThreadPoolExecutor(2) as threads:
             spans = [_span(part, first, now) for part in parts]

@@ -17,10 +17,10 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 from accessapi.limits import HISTORY_RETENTION_DAYS, VIDEO_RETENTION_DAYS
 from accessapi.permissions import AreaPlace, Holidays, KeyPlace
 from accessapi.resources.tenants import HolidaySettings
-from portal.base.ui import value_words
 from portal.base.ui.times import local
 from portal.domain.cameras.models import Camera
 from portal.domain.cameras.pictures import trouble_text
+from portal.domain.history import event_words
 from portal.domain.history.models import History
 from portal.domain.intents.models import Intent, State
 from portal.domain.people.models import Member
@@ -203,8 +203,7 @@ def items_of(incident: Incident) -> QuerySet[Item]:
 
 def _record(item: Item) -> tuple[str, list[str]]:
     facts = item.facts
-    text = facts["content"] or facts.get("member_label")
-    headline = str(text or value_words.service_word("category", facts["category"]) or item.reference)
+    headline = event_words.event_text_of({"member_label": "", "units": []} | facts)
     who = [
         facts["member_name"] or facts["member_id"],
         facts["member_attribute"],

@@ -29,6 +29,7 @@ from portal.base.ui.value_words import service_word
 from portal.domain.events import MirrorKind
 from portal.domain.history import filters, gaps, search, visibility
 from portal.domain.history.coverage import Coverage
+from portal.domain.history.event_words import event_text, has_known_event
 from portal.domain.history.filters import FILTERS, coverage_of, devices_of, parse_bound, status_word, time_span
 from portal.domain.history.gaps import GapNotice
 from portal.domain.history.models import History, HistorySearch
@@ -68,24 +69,18 @@ class Links:
         return url_in_tenant(page, self.slug, record.device_id) if page else ""
 
 
-def text_of(record: History) -> str:
-    """Return the event of a record: the service's text from any part of the record, otherwise the category."""
-    return record.text or service_word("category", record.category) or "–"
-
-
 def event_cell(record: History) -> SafeString:
-    """Return the event of a record in the service's words, with chips for anything unusual."""
+    """Return the event of a record in words, with chips for anything unusual."""
     chips = []
     catalogue = current_tenant().environment.catalogue
-    is_usual = record.category in catalogue.records.used and record.content
-    if record.category and record.text and not is_usual:
-        loud = "loud" if record.category in catalogue.records.alarm_categories else "quiet"
-        chips.append((loud, service_word("category", record.category)))
+    is_loud = record.category in catalogue.records.alarm_categories
+    if record.category and record.text and (is_loud or not has_known_event(record)):
+        chips.append(("loud" if is_loud else "quiet", service_word("category", record.category)))
     if not catalogue.states.is_begun(record.status):
         chips.append(("quiet", status_word(record.status, catalogue.states)))
     if record.notified:
         chips.append(("unknown", _("Reported by notification, details not loaded")))
-    return format_html("{} {}", text_of(record), format_html_join(" ", _CHIP, chips))
+    return format_html("{} {}", event_text(record), format_html_join(" ", _CHIP, chips))
 
 
 def link_html(text: str, href: str) -> str | SafeString:
@@ -113,6 +108,7 @@ class ActivityLogTable(Table):
         Column("person", pgettext_lazy("log", "Person")),
         Column("place", gettext_lazy("Door or key box")),
         Column("units", gettext_lazy("Keys"), phone="hide", shown=False),
+        Column("text", pgettext_lazy("log", "Service’s text"), kind="mono", phone="hide", shown=False),
         Column("category", pgettext_lazy("log", "Category"), value=_category, shown=False),
         Column("member_label", pgettext_lazy("log", "Label"), value="member_label", phone="hide", shown=False),
         Column("history_id", pgettext_lazy("log", "Record ID"), kind="mono", phone="hide", shown=False),

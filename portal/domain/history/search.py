@@ -15,6 +15,7 @@ from typing import Any
 from django.db import connection as database
 from django.db.models import BooleanField, Func, Q, QuerySet, Value
 
+from portal.domain.history import event_words
 from portal.domain.history.models import History, HistorySearch
 from portal.domain.history.search_queryset import PiecesMatch, RecordMatch, SearchQuerySet, pieces_match_of
 from portal.domain.people.fields import TenantKeys, keyed_hash
@@ -171,9 +172,10 @@ def find_key_records(key_device_id: str, since: datetime, most: int) -> Iterable
 
 
 def folded_text_of(record: Mapping[str, Any]) -> str:
-    """Return the folded text of a record, from its SEARCHED_COLUMNS."""
+    """Return the folded text of a record, from its SEARCHED_COLUMNS, with its event in each language."""
     units = record["units"] if isinstance(record["units"], list) else []
-    texts = [*(record[name] for name in _TEXT_COLUMNS), *(str(unit.get("unit_name", "")) for unit in units)]
+    named = [*(record[name] for name in _TEXT_COLUMNS), *(str(unit.get("unit_name", "")) for unit in units)]
+    texts = [*event_words.search_words_of(record), *named]
     return "\n".join(filter(None, map(fold, texts)))[:_MAX_TEXT]
 
 

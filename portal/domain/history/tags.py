@@ -6,9 +6,9 @@ from django import template
 from django.template import Context
 
 from portal.domain.events import MirrorKind
-from portal.domain.history import gaps, request_matching, visibility
+from portal.domain.history import event_words, gaps, request_matching, visibility
 from portal.domain.history.filters import status_word
-from portal.domain.history.lists import RecentRecords, event_cell, text_of
+from portal.domain.history.lists import RecentRecords, event_cell
 from portal.domain.history.models import History
 from portal.domain.intents.models import Intent
 from portal.domain.sync import freshness
@@ -38,8 +38,8 @@ def event(record: History) -> str:
 
 @register.filter
 def event_text(record: History) -> str:
-    """Return the event of a record in the service's words only: `{{ record|event_text }}`."""
-    return text_of(record)
+    """Return the event of a record as a sentence only: `{{ record|event_text }}`."""
+    return event_words.event_text(record)
 
 
 @register.filter
