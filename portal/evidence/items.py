@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 from accessapi.limits import HISTORY_RETENTION_DAYS, VIDEO_RETENTION_DAYS
 from accessapi.permissions import AreaPlace, Holidays, KeyPlace
 from accessapi.resources.tenants import HolidaySettings
+from portal.base.ui import value_words
 from portal.base.ui.times import local
 from portal.domain.cameras.models import Camera
 from portal.domain.cameras.pictures import trouble_text
@@ -206,7 +207,7 @@ def _record(item: Item) -> tuple[str, list[str]]:
     headline = event_words.event_text_of({"member_label": "", "units": []} | facts)
     who = [
         facts["member_name"] or facts["member_id"],
-        facts["member_attribute"],
+        value_words.service_word("credential", facts["member_attribute"]),
         facts["device_name"] or facts["device_id"],
     ]
     unread = _("Reported by notification; details are not loaded yet.") if facts["notified"] else ""

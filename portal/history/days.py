@@ -11,6 +11,8 @@ from django.db.models import Case, CharField, Count, Q, QuerySet, TextChoices, V
 from django.db.models.functions import ExtractHour
 from django.http import Http404
 from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
@@ -83,6 +85,11 @@ class LogDay:
     @property
     def address(self) -> ListAddress:
         return ListAddress(self.request.path, self.request.GET)
+
+    @property
+    def heading(self) -> str:
+        """Return the date with its weekday: "2026-11-25 (Wed)"."""
+        return _t("%(date)s (%(weekday)s)") % {"date": self.text, "weekday": date_format(self.day.date, "D")}
 
     @property
     def previous_day(self) -> "LogDay | None":

@@ -31,6 +31,7 @@ from portal.base.ui.times import local
 from portal.base.ui.value_words import join_values, service_word
 from portal.domain.events import MirrorKind
 from portal.domain.history import filters, gaps, search
+from portal.domain.history.event_words import event_text
 from portal.domain.history.filters import status_word
 from portal.domain.history.models import History, HistorySearch
 from portal.domain.intents.recording import Requester
@@ -49,6 +50,7 @@ def column_headings() -> list[str]:
     return [
         pgettext("log", "Time"),
         pgettext("log", "Event"),
+        pgettext("log", "Event (service)"),
         pgettext("log", "Category"),
         _("Category (service)"),
         _("Status"),
@@ -57,10 +59,9 @@ def column_headings() -> list[str]:
         _("Person ID"),
         _("Person type"),
         pgettext("log", "Label"),
-        _("Attribute"),
+        pgettext("log", "Credential"),
         _("Door or key box"),
         _("Device ID"),
-        _("Module"),
         _("Keys"),
         _("Details not loaded"),
         pgettext("log", "Record ID"),
@@ -73,6 +74,7 @@ def cells_of(record: History) -> list[CellValue]:
     units = (f"{unit.get('unit_no', '')} {unit.get('unit_name', '')}".strip() for unit in record.units)
     return [
         local(record.at),
+        event_text(record),
         record.content,
         service_word("category", record.category),
         record.category,
@@ -80,12 +82,11 @@ def cells_of(record: History) -> list[CellValue]:
         record.status,
         record.member_name,
         record.member_id,
-        record.member_type,
+        service_word("person", record.member_type),
         record.member_label,
-        record.member_attribute,
+        service_word("credential", record.member_attribute),
         record.device_name,
         record.device_id,
-        record.device_module,
         join_values(filter(None, units)),
         _("Yes") if record.notified else "",
         record.history_id,

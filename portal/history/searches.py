@@ -83,9 +83,9 @@ def save(*, name: str, query: QueryDict, by: Requester) -> SavedSearch:
     """
     text = filters.chosen_filters(query).urlencode()
     if not text:
-        raise SearchNotSaved(_("Choose a filter or enter a search first."))
+        raise SearchNotSaved(_("Search not saved: no filter is set. Choose a filter or enter a search."))
     if len(text) > QUERY_MAX:
-        raise SearchNotSaved(_("This search has too many filters to be saved."))
+        raise SearchNotSaved(_("Search not saved: it has too many filters. Remove some and save again."))
     with transaction.atomic():
         known = _lock_searches(by.tenant)
         same = next((each for each in known if each.name == name), None)
@@ -94,7 +94,8 @@ def save(*, name: str, query: QueryDict, by: Requester) -> SavedSearch:
         _check_name(name, known)
         if len(known) >= MAX_SEARCHES:
             raise SearchNotSaved(
-                _("At most %(n)d searches can be saved. Delete one that is no longer needed.") % {"n": MAX_SEARCHES}
+                _("Search not saved: %(n)d searches are saved already. Delete one you no longer need.")
+                % {"n": MAX_SEARCHES}
             )
         search = SavedSearch.objects.create(name=name, query=text, by=by.user)
         _audit(search, by, "log.search_saved", after={"filters": _filter_names(search)})
@@ -127,7 +128,7 @@ def _lock_searches(tenant: Tenant) -> list[SavedSearch]:
 
 def _check_name(name: str, known: list[SavedSearch]) -> None:
     if any(each.name == name for each in known):
-        raise SearchNotSaved(_("There is already a search with this name."))
+        raise SearchNotSaved(_("Search not saved: this name is used already. Choose another name."))
 
 
 def _filter_names(search: SavedSearch) -> str:

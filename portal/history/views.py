@@ -161,9 +161,7 @@ def _address_of_hour(request: TenantRequest, device_id: str, start: datetime) ->
 
 @tenant_view(Permission.LOGS_VIEW)
 def search_list(request: TenantRequest) -> HttpResponse:
-    return render(
-        request, "history/searches.html", {"searches": searches.list_searches(request), "most": searches.MAX_SEARCHES}
-    )
+    return render(request, "history/searches.html", {"searches": searches.list_searches(request)})
 
 
 @tenant_view(Permission.LOGS_VIEW, methods=["POST"])
@@ -203,7 +201,7 @@ def delete_search(request: TenantRequest, search_id: int) -> HttpResponseBase:
             request,
             _("Delete “%(name)s”?") % {"name": found},
             submit=_("Delete search"),
-            question=_("Saved by %(by)s, %(at)s. It disappears for everyone; the activity log stays as it is.")
+            question=_("Saved by %(by)s, %(at)s. It is deleted for everyone. The activity log does not change.")
             % {"by": found.by, "at": times.moment_text(found.created_at)},
             cancel=reverse("history:searches", args=[request.tenant.slug]),
             crumbs=[(_("Activity log"), "history:index"), (_("Saved searches"), "history:searches")],

@@ -96,14 +96,14 @@ def test_a_manager_exports_the_whole_log_as_csv_and_every_record_is_in_it_once(p
     assert "About 47 records match your filters." in page
     job = done(place, asked(place, manager))
     heading, *rows, about = lines(taken(place, manager, job))
-    assert heading[:3] == ["Time", "Event", "Category"]
+    assert heading[:3] == ["Time", "Event", "Event (service)"]
     assert ids(rows) == expected(place)
     assert all(row[0].endswith(":00") and len(row[0]) == 19 for row in rows)
     by_id = {row[16]: row for row in rows}
-    assert by_id["r004"][1] == "'=1+1", "no spreadsheet takes it for a formula"
+    assert by_id["r004"][1:3] == ["'=1+1", "'=1+1"], "no spreadsheet takes it for a formula"
     assert by_id["r006"][14] == "3 倉庫"
     assert by_id["r007"][17] == '{"weather":"rain"}'
-    assert by_id["r005"][2:6] == ["Suspicious", "suspicious", "Occurred", "occur"]
+    assert by_id["r005"][1:7] == ["Refused: 入室 5", "入室 5", "Suspicious", "suspicious", "Occurred", "occur"]
     assert "All records" in about[0]
     assert "47 records" in about[0]
     assert "Exported by facility manager" in about[0]
@@ -121,7 +121,7 @@ def test_an_auditor_takes_filters_and_language_along_into_a_workbook(place):
     rows = [["" if cell is None else cell for cell in row] for row in sheet.iter_rows(values_only=True)]
     assert ids(rows[1:]) == expected(place, category="suspicious", member_id="m0")
     assert rows[0][:2] == ["日時", "イベント"]
-    assert "区分: 不審" in [row[0] for row in about.iter_rows(values_only=True)]
+    assert "区分：不審" in [row[0] for row in about.iter_rows(values_only=True)]
 
 
 def test_records_that_come_in_later_are_in_no_part_of_a_file(place, manager):
@@ -207,7 +207,7 @@ def test_a_stopped_export_has_no_file_and_goes_on_where_it_was(place, manager):
     assert manager.post(url(place, f"{job.pk}/stop/")).status_code == 302
     assert done(place, job).halt == Halt.PERSON
     assert manager.get(url(place, f"{job.pk}/file/")).status_code == 404
-    assert "There is no file" in manager.get(url(place, f"{job.pk}/")).content.decode()
+    assert "No file yet." in manager.get(url(place, f"{job.pk}/")).content.decode()
     assert manager.post(url(place, f"{job.pk}/continue/")).status_code == 302
     assert ids(lines(taken(place, manager, done(place, job)))[1:-1]) == expected(place)
 

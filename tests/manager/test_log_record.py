@@ -84,7 +84,8 @@ def test_everything_that_the_service_said_is_there(one, manager):
     assert "Status Over" in words
     assert "At the time: 佐藤 花" in words
     assert "開発部" in words
-    assert "card" in words
+    assert "Credential Card" in words
+    assert "pass" not in words.split()
     assert "03 社用車" in words
     assert "temperature 36.5" in words
     assert "<code>&lt;i&gt;</code>" in html

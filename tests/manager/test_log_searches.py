@@ -57,7 +57,7 @@ class TestKeeping:
         assert "Save search…" not in html
         other = unescape(manager.get(at(one, "history:index")).content.decode())
         assert "今週の拒否" in other
-        assert 'title="Period: Last 7 days · Only: Refused"' in other
+        assert 'title="Period: Last 7 days · Show only: Refused"' in other
 
     def test_what_is_kept_names_its_people(self, one, manager):
         local_writes.apply_member_write(one.tenant, "m-1", {"member_name": "佐藤 花子"}, created=True)
@@ -84,7 +84,7 @@ class TestKeeping:
 
     def test_without_filters_there_is_nothing_to_keep(self, one, manager):
         assert "Save search…" not in manager.get(at(one, "history:index")).content.decode()
-        assert "Choose a filter or enter a search first." in said(save(manager, one, "All", "size=50&after=x"))
+        assert "Search not saved: no filter is set." in said(save(manager, one, "All", "size=50&after=x"))
         assert kept(one) == {}
 
     def test_paging_strange_names_and_values_are_left_out(self, one, manager):
@@ -96,7 +96,7 @@ class TestKeeping:
     def test_a_second_click_keeps_it_once_and_another_of_the_name_is_refused(self, one, manager):
         save(manager, one, "Refused")
         save(manager, one, "Refused")
-        assert "There is already a search with this name." in said(save(manager, one, "Refused", "device=D1"))
+        assert "Search not saved: this name is used already." in said(save(manager, one, "Refused", "device=D1"))
         assert kept(one) == {"Refused": WEEK}
 
     @pytest.mark.parametrize("name", ["", "   ", "x" * 61, "nul\x00"])
@@ -111,7 +111,7 @@ class TestKeeping:
             for number in range(searches.MAX_SEARCHES):
                 SavedSearch.objects.create(name=f"No. {number}", query=WEEK, by=one.owner)
         words = said(save(manager, one, "One more"))
-        assert "At most 50 searches can be saved. Delete one that is no longer needed." in words
+        assert "Search not saved: 50 searches are saved already. Delete one you no longer need." in words
         long = "&".join(f"device=D{number:060d}" for number in range(60))
         assert "too many filters" in said(save(manager, one, "Long", long))
         assert len(kept(one)) == 50
@@ -136,7 +136,7 @@ class TestKeeping:
         with tenant_scope(one.tenant):
             first = SavedSearch.objects.get(name="A")
         answer = manager.post(at(one, "history:search", first.pk), {"name": "B"})
-        assert "There is already a search with this name." in said(answer)
+        assert "Search not saved: this name is used already." in said(answer)
         assert manager.post(at(one, "history:search", first.pk), {"name": "A"}).status_code == 302
 
     def test_a_door_that_is_gone_is_named_as_gone(self, one, manager):

@@ -44,6 +44,12 @@ WORDS: dict[str, dict[str, str | Promise]] = {
         "error": pgettext_lazy("log", "Error"),
         "emergency": pgettext_lazy("log", "Emergency"),
     },
+    "credential": {
+        "card": pgettext_lazy("log", "Card"),
+        "qr": pgettext_lazy("log", "QR code"),
+        "one_time": pgettext_lazy("log", "One-time code"),
+        "face": pgettext_lazy("log", "Face"),
+    },
     "person": {"member": _("Member"), "guest": _("Guest"), "unknown": pgettext_lazy("log", "Unknown person")},
     "record": {"occur": pgettext_lazy("log", "Occurred"), "restore": pgettext_lazy("log", "Over")},
     "request": {

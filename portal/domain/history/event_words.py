@@ -18,7 +18,7 @@ from tenants.models import current_tenant
 
 EVENT_TEXTS: Mapping[LogEvent, Promise] = {
     LogEvent.FORCED_OPEN: pgettext_lazy("log event", "Door forced open"),
-    LogEvent.LEFT_OPEN: pgettext_lazy("log event", "Door left open"),
+    LogEvent.LEFT_OPEN: pgettext_lazy("log event", "Left open"),
     LogEvent.HELD: pgettext_lazy("log event", "Held unlocked remotely"),
     LogEvent.POWER_CUT: pgettext_lazy("log event", "Power cut"),
     LogEvent.LOST: pgettext_lazy("log event", "Connection lost"),
@@ -39,7 +39,7 @@ EVENT_TEXTS: Mapping[LogEvent, Promise] = {
     LogEvent.FACE_TOO_NEW: pgettext_lazy("log event", "Refused: face registered just before"),
     LogEvent.KEY_RESTRICTED: pgettext_lazy("log event", "Refused: key not in normal use"),
     LogEvent.FACTOR_MISSING: pgettext_lazy("log event", "Refused: second factor missing"),
-    LogEvent.NO_GUEST_KEYS: pgettext_lazy("log event", "Refused: no keys for guests in this key box"),
+    LogEvent.NO_GUEST_KEYS: pgettext_lazy("log event", "Refused: no keys for guests"),
     LogEvent.ENTRY: pgettext_lazy("log event", "Entry"),
     LogEvent.EXIT: pgettext_lazy("log event", "Exit"),
 }
@@ -142,7 +142,9 @@ def _unknown_event_of(values: Mapping[str, Any]) -> str:
     refused = current_tenant().environment.catalogue.records.refused
     if values["category"] in refused and (values["member_id"] or values["member_name"]):
         sentence = pgettext("log event", "Refused: %(reason)s")
-        return HtmlText(sentence % {"reason": text}, format_html(sentence.replace("%(reason)s", "<code>{}</code>"), text))
+        return HtmlText(
+            sentence % {"reason": text}, format_html(sentence.replace("%(reason)s", "<code>{}</code>"), text)
+        )
     return HtmlText(text, format_html("<code>{}</code>", text))
 
 

@@ -96,7 +96,7 @@ class ActivityLogTable(Table):
 
     name = "log"
     caption = gettext_lazy("Activity log")
-    search_label = gettext_lazy("What happened, person or door")
+    search_label = gettext_lazy("Event, person or door")
     default_sort, key = "-at", "id"
     max_counted = 1_000
     poll_pace = "live"
@@ -202,7 +202,7 @@ class ActivityLogTable(Table):
         chosen = [
             (each.label, [str(one.label) for one in each.options if one.is_chosen]) for each in self.bound_filters
         ]
-        descriptions = [f"{label}: {', '.join(values)}" for label, values in chosen if values]
+        descriptions = [filters.labelled(label, values) for label, values in chosen if values]
         return [*descriptions, *filter(None, [self.search_text and _("Search: %(text)s") % {"text": self.search_text}])]
 
     @property
