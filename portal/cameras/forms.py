@@ -28,10 +28,7 @@ class NewForm(forms.Form):
         max_length=60_000,
         widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "false"}),
         validators=[lambda text: validate_multiline(text.replace("\t", ""))],
-        help_text=_(
-            "One camera a line: its ID, a comma, and a name. Copy the IDs from the member site; the service does not "
-            "list them."
-        ),
+        help_text=_("One camera per line: ID, comma, name. Copy the IDs from the member site."),
         error_messages={"required": _("Enter the ID of a camera.")},
     )
 
@@ -46,7 +43,7 @@ class NewForm(forms.Form):
         if not found:
             raise forms.ValidationError(_t("Enter the ID of a camera."))
         if len(found) > MAX_AT_ONCE:
-            raise forms.ValidationError(_t("At most %(n)d cameras at once.") % {"n": MAX_AT_ONCE})
+            raise forms.ValidationError(_t("Enter at most %(n)d cameras at once.") % {"n": MAX_AT_ONCE})
         return list(found.items())
 
     @staticmethod
@@ -72,8 +69,8 @@ class EditForm(ConflictForm, forms.Form):
         _("Enter a name, for example “Front entrance”."),
         validators=[validate_visible],
     )
-    doors = forms.MultipleChoiceField(label=_("Doors it looks at"), required=False, widget=forms.CheckboxSelectMultiple)
-    areas = forms.MultipleChoiceField(label=_("Areas it looks at"), required=False, widget=forms.CheckboxSelectMultiple)
+    doors = forms.MultipleChoiceField(label=_("Doors in view"), required=False, widget=forms.CheckboxSelectMultiple)
+    areas = forms.MultipleChoiceField(label=_("Areas in view"), required=False, widget=forms.CheckboxSelectMultiple)
     is_intercom = forms.BooleanField(
         label=pgettext_lazy("camera", "Intercom"),
         required=False,
@@ -95,7 +92,7 @@ class SettingsForm(ConflictForm, forms.Form):
     wanted = forms.BooleanField(
         label=_("Pictures before and after door commands"),
         required=False,
-        help_text=_("From the cameras that look at the door. Each command then costs 2 more device API calls."),
+        help_text=_("From the cameras that cover the door. Uses 2 more device API calls per command."),
     )
 
 

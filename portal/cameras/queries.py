@@ -6,7 +6,7 @@ from datetime import date, datetime, timedelta
 from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import ngettext, npgettext
 
 from accessapi.limits import VIDEO_RETENTION_DAYS
 from accessapi.moments import read_day
@@ -61,7 +61,7 @@ class CameraWall:
         without = sum(not tile.picture_url and tile.tone != "hatched" for tile in self.tiles)
         old = sum(bool(tile.picture_url) and tile.is_old and tile.tone != "hatched" for tile in self.tiles)
         causes = (
-            (offline, ngettext("%(n)d offline", "%(n)d offline", offline)),
+            (offline, npgettext("camera", "%(n)d offline", "%(n)d offline", offline)),
             (without, ngettext("%(n)d without a picture", "%(n)d without a picture", without)),
             (old, ngettext("%(n)d older than 15 minutes", "%(n)d older than 15 minutes", old)),
         )
@@ -88,9 +88,9 @@ class CameraWall:
             return EmptyState(_("No cameras in this area"), _("Choose another area above."), "video")
         if self.request.access.can(Permission.CAMERAS_MANAGE):
             return EmptyState(
-                _("No cameras yet"), _("The service does not list cameras. Add them by their IDs."), "video"
+                _("No cameras yet"), _("Add cameras by their IDs. The IDs are on the member site."), "video"
             )
-        return EmptyState(_("No cameras yet"), _("A facility manager adds cameras by their IDs."), "video")
+        return EmptyState(_("No cameras yet"), _("Ask a facility manager to add them."), "video")
 
     def record_view(self) -> None:
         """Record that the selected cameras are being viewed."""

@@ -28,6 +28,9 @@ from tenants.access import TenantRequest, tenant_view
 from tenants.connections.service_clients import current_connection
 from tenants.roles import Permission
 
+# How many stored pictures are beside the video.
+_STILLS = 6
+
 
 @tenant_view(Permission.CAMERAS_VIEW)
 def index(request: TenantRequest) -> HttpResponse:
@@ -57,18 +60,17 @@ def camera(request: TenantRequest, camera_id: str) -> HttpResponse:
     if live_updates.is_up_to_date(request, version):
         return live_updates.unchanged_response()
     tiles.record_latest_viewed([found], Requester.from_request(request))
-    if live_updates.is_poll(request):
-        return render(request, "cameras/latest.html", {"tile": tile, "camera": found, "version": version})
     viewing = viewing_of(request, found)
-    context = {
-        "camera": found,
-        "tile": tile,
-        "version": version,
+    context = {"camera": found, "tile": tile, "version": version, "viewing": viewing}
+    context["is_before_live"] = tiles.is_before_live(tile, viewing)
+    if live_updates.is_poll(request):
+        return render(request, "cameras/latest.html", context)
+    context |= {
         "doors": PassController.objects.filter(device_id__in=found.doors).order_by("name_order", "pk"),
         "areas": Area.objects.filter(area_id__in=found.areas).order_by("name_order", "pk"),
         "day": queries.CameraDay(request, found),
-        "viewing": viewing,
         "still": _chosen_still(request, found),
+        "stills": _stored_stills(request, found),
         "usage": usage.refreshed_usage(current_connection()),
         "may_manage": request.access.can(Permission.CAMERAS_MANAGE),
         "may_recorded": request.access.can(Permission.CAMERAS_RECORDED),
@@ -125,7 +127,7 @@ def picture_at(request: TenantRequest, camera_id: str) -> HttpResponseBase:
     if is_row_number(alert := request.POST.get("alert", "")):
         return redirect(reverse("alerts:alert", args=[request.tenant.slug, alert]) + "#alert-cameras")
     at = queries.to_input_value(form.cleaned_data["at"])
-    return redirect(f"{_page_of(request, found)}?at={at}&still={still.pk}#still")
+    return redirect(f"{_page_of(request, found)}?at={at}&still={still.pk}#video")
 
 
 @tenant_view(Permission.CAMERAS_VIEW, methods=["POST"])
@@ -229,8 +231,8 @@ def remove(request: TenantRequest, camera_id: str) -> HttpResponseBase:
         _("Remove “%(name)s”?") % {"name": found},
         submit=_("Remove camera"),
         question=_(
-            "The camera and its pictures are removed from the portal. The camera itself and its recordings stay with"
-            " the service. Who viewed it stays in the audit log."
+            "The camera and its pictures are removed from the portal. The service keeps the recordings. The audit log"
+            " keeps who viewed it."
         ),
         cancel=_camera_url(request, found, "edit"),
         crumbs=[(_("Cameras"), "cameras:index"), (found, "cameras:camera", camera_id)],
@@ -289,6 +291,14 @@ def _chosen_still(request: TenantRequest, camera: Camera) -> dict[str, Any] | No
         return None
     source = _camera_url(request, camera, "picture", found.pk, found.mark) if found.mark else ""
     return {"picture": found, "source": source, "wrong": trouble_text(found.trouble)}
+
+
+def _stored_stills(request: TenantRequest, camera: Camera) -> list[Picture]:
+    """Return the newest stored pictures of past moments, for people with the permission."""
+    if not request.access.can(Permission.CAMERAS_RECORDED):
+        return []
+    rows = Picture.objects.filter(camera=camera, at__isnull=False).exclude(mark="")
+    return list(rows.defer("content").order_by("-at")[:_STILLS])
 
 
 def _refuse_form(request: TenantRequest, camera: Camera, form: MomentForm) -> HttpResponseBase:

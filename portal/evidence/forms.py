@@ -4,6 +4,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
@@ -78,8 +79,12 @@ class ChooseForm(forms.Form):
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
         rows = Incident.objects.filter(closed_at=None).order_by("-number").only("number", "title", "tenant_id")
-        self.has_choices = bool(found := [(str(each.number), f"{each.number} {each}") for each in rows[:_OFFERED]])
+        self.has_choices = bool(found := [(str(each.number), _incident_name(each)) for each in rows[:_OFFERED]])
         set_choices(self, incident=found)
+
+
+def _incident_name(incident: Incident) -> str:
+    return _t("Incident %(number)d: %(title)s") % {"number": incident.number, "title": incident}
 
 
 class CloseForm(forms.Form):

@@ -163,7 +163,7 @@ def add_rights(request: TenantRequest) -> HttpResponseBase:
     request.access.check(Permission.AREAS_VIEW)
     question = Question(request)
     if question.member is None or question.place is None:
-        messages.error(request, _("Choose a person and a place first. Nothing was added."))
+        messages.error(request, _("Nothing was added. Choose a person and a place first."))
         return redirect(question.address())
     answer = AccessAnswer(question.member, question.place, question.at, load_holidays(), current_connection())
     past = changes_since.changes_since(question.member, question.place, question.at, timezone.now(), request.access)
@@ -211,4 +211,4 @@ def _add_items(request: TenantRequest, found: Incident, items: list[Item]) -> Ht
         messages.error(request, str(REFUSAL_TEXTS[str(why)]))
         return redirect(page_of(request, found))
     message = ngettext("%(n)d item added.", "%(n)d items added.", len(added)) % {"n": len(added)}
-    return apply(request, found, lambda: None, message if items else _("Nothing was chosen, nothing was added."))
+    return apply(request, found, lambda: None, message if items else _("Select at least one item."))

@@ -4,7 +4,7 @@ Each item keeps what was known when it was added, independent of language. The t
 exports, in one language.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -52,7 +52,7 @@ _TROUBLE_TEXTS: dict[str, str | Promise] = {
     "gone": gettext_lazy("The service has deleted it."),
     "no_video": gettext_lazy("There is no video of this record."),
     "no_camera": gettext_lazy("The camera was removed from the portal."),
-    "store": gettext_lazy("The evidence store does not respond. Trying again."),
+    "store": gettext_lazy("The evidence store is not responding. Retrying."),
 }
 _VERDICT_TEXTS: dict[str, str | Promise] = {
     "yes": gettext_lazy("Access allowed"),
@@ -157,13 +157,17 @@ def _iso(moment: datetime | None) -> str | None:
 
 @dataclass(frozen=True)
 class ItemWords:
-    """An item in words: its kind, headline, further lines, and the problem with its picture or video."""
+    """An item in words: its kind, headline, further lines, and the problem with its picture or video.
+
+    On a page, `videos` of a record are shown with it (`group_videos`).
+    """
 
     item: Item
     kind: str
     headline: str
     lines: list[str] = field(default_factory=list)
     problem: str = ""
+    videos: list["ItemWords"] = field(default_factory=list)
 
     @property
     def is_record(self) -> bool:
@@ -197,6 +201,15 @@ def words_of(item: Item) -> ItemWords:
     return ItemWords(item, str(KIND_TEXTS[item.kind]), headline, [line for line in lines if line], wrong)
 
 
+def group_videos(items: Sequence[ItemWords]) -> list[ItemWords]:
+    """Return items in their order, each video with its record. A video without its record stays on its own."""
+    shown, records = [], {each.item.reference: each for each in items if each.is_record}
+    for each in items:
+        record = records.get(each.item.reference) if each.item.kind == Item.Kind.CLIP else None
+        (record.videos if record else shown).append(each)
+    return shown
+
+
 def items_of(incident: Incident) -> QuerySet[Item]:
     """Return the items of an incident in order of their times."""
     return incident.items.select_related("file", "added_by").order_by("at", "pk")
@@ -211,7 +224,7 @@ def _record(item: Item) -> tuple[str, list[str]]:
         facts["device_name"] or facts["device_id"],
     ]
     unread = _("Reported by notification; details are not loaded yet.") if facts["notified"] else ""
-    return headline, [" · ".join(filter(None, who)), unread]
+    return headline, [" · ".join(str(each) for each in who if each), unread]
 
 
 def _clip(item: Item) -> tuple[str, list[str]]:
@@ -237,9 +250,13 @@ def _rights(item: Item) -> tuple[str, list[str]]:
     }
     loaded = answer.member.rights_read_at
     basis = _("Based on the rights loaded at %(at)s.") % {"at": _moment_text(loaded)} if loaded else ""
-    changes = [_("Changed since then: %(at)s %(by)s") % each for each in item.facts["changes"]]
+    changes = [
+        _("Changed since then: %(at)s %(by)s")
+        % {"at": _moment_text(datetime.fromisoformat(each["at"])), "by": each["by"]}
+        for each in item.facts["changes"]
+    ]
     verdict = _VERDICT_TEXTS.get(answer.state, _VERDICT_TEXTS["unknown"])
-    return f"{named}: {verdict}", [answer.reason, basis, *changes]
+    return _("%(kind)s: %(what)s") % {"kind": named, "what": verdict}, [answer.reason, basis, *changes]
 
 
 def _note(item: Item) -> tuple[str, list[str]]:

@@ -70,9 +70,9 @@ class Incidents(Table):
         Column("title", pgettext_lazy("incident", "What happened"), phone="title", fixed=True),
         Column("began_at", pgettext_lazy("incident", "When"), kind="time", sort="began_at"),
         Column("state", pgettext_lazy("incident", "State"), cell=state_chip),
-        Column("count", gettext_lazy("Items"), kind="number", value=lambda row: row.count),
-        Column("expires", gettext_lazy("Not saved, deleted by the service on"), drawer=expiry_cell),
-        Column("opened_by", gettext_lazy("Opened by"), value=lambda row: str(row.opened_by)),
+        Column("count", pgettext_lazy("incident", "Items"), kind="number", value=lambda row: row.count),
+        Column("expires", gettext_lazy("Unsaved, deleted on"), drawer=expiry_cell),
+        Column("opened_by", pgettext_lazy("incident", "Created by"), value=lambda row: str(row.opened_by)),
     )
     filters = (Filter("state", pgettext_lazy("incident", "State"), _STATES, _by_state, is_single=True),)
 
@@ -94,7 +94,7 @@ class Incidents(Table):
 
     @property
     def empty(self) -> EmptyState | None:
-        text = _("An incident keeps log records, video, pictures and notes together, as proof for later.")
+        text = _("An incident keeps log records, video, pictures and notes together as evidence.")
         if not self.request.access.can(Permission.EVIDENCE_MAKE):
             return EmptyState(_("No incidents yet"), text, "folder")
         return EmptyState(

@@ -86,10 +86,10 @@ register_sentences(
     {
         "safety_rule.evidence_retention": pgettext_lazy("safety rule", "Retention of evidence"),
         "alert_kind.evidence": _("Evidence about to be deleted"),
-        "incident.opened": _("Incident %(number)s opened"),
+        "incident.opened": _("Incident %(number)s created"),
         "incident.edited": _("Incident %(number)s edited"),
         "incident.closed": _("Incident %(number)s closed"),
-        "incident.reopened": _("Incident %(number)s opened again"),
+        "incident.reopened": _("Incident %(number)s reopened"),
         "incident.held": _("Incident %(number)s put on legal hold"),
         "incident.hold_ended": _("Legal hold of incident %(number)s ended"),
         "incident.deleted": _("Incident %(number)s deleted with its evidence"),

@@ -24,7 +24,7 @@ from portal.domain.intents.recording import Requester
 from portal.domain.safety.changing import change_with_feedback
 from portal.evidence import actions
 from portal.evidence.forms import CloseForm, EditForm, HoldForm, IncidentForm, NoteForm, SettingsForm, initial_values
-from portal.evidence.items import ItemWords, items_of, words_of
+from portal.evidence.items import ItemWords, group_videos, items_of, words_of
 from portal.evidence.lists import Incidents
 from portal.evidence.models import Incident, Item, LegalHold
 from tenants.access import TenantRequest, tenant_view
@@ -33,14 +33,14 @@ from tenants.interrupted_requests import return_to_form, run_and_return
 from tenants.roles import Permission, Proof
 
 REFUSAL_TEXTS = {
-    "closed": gettext_lazy("This incident is closed. Nothing was changed. Open it again to change it."),
-    "open": gettext_lazy("This incident is open. Close it before you delete it."),
-    "held": gettext_lazy("This incident is on legal hold until each hold is ended. Nothing was removed or changed."),
-    "settled": gettext_lazy("This incident is closed. Nothing was saved. Open it again to save video and pictures."),
-    "reopened": gettext_lazy("This incident is open already. Nothing was changed."),
-    "ended": gettext_lazy("This hold has ended already. Nothing was changed."),
-    "deleted": gettext_lazy("This incident was deleted. Nothing was changed."),
-    "too_many": gettext_lazy("An incident holds at most 2,000 items. Nothing was added."),
+    "closed": gettext_lazy("Nothing was changed. This incident is closed. Reopen it to change it."),
+    "open": gettext_lazy("Nothing was deleted. This incident is open. Close it first."),
+    "held": gettext_lazy("Nothing was changed or removed. This incident is on legal hold. End every hold first."),
+    "settled": gettext_lazy("Nothing was saved. This incident is closed. Reopen it to save video and pictures."),
+    "reopened": gettext_lazy("Nothing was changed. This incident is already open."),
+    "ended": gettext_lazy("Nothing was changed. This legal hold has already ended."),
+    "deleted": gettext_lazy("Nothing was changed. This incident has been deleted."),
+    "too_many": gettext_lazy("Nothing was added. An incident holds at most 2,000 items. Create another incident."),
 }
 # The number of newest exports on an incident's page.
 _EXPORTS = 10
@@ -118,7 +118,8 @@ def _context(request: TenantRequest, found: Incident) -> dict[str, Any]:
         "allowed": actions.allowed_actions(found),
         "holds": [each for each in found.holds.all() if each.is_active],
         "ended_holds": [each for each in found.holds.all() if not each.is_active],
-        "items": items,
+        "items": group_videos(items),
+        "count": len(items),
         "exports": found.exports.select_related("requested_by", "file").order_by("-pk")[:_EXPORTS],
         "version": _version_of(found),
         "kept_until": min(_expiry_times([each for each in items if each.is_record]), default=None),
@@ -191,7 +192,7 @@ def remove(request: TenantRequest, number: int, pk: int) -> HttpResponseBase:
             request, found, lambda: actions.remove_item(incident=found, item=item, by=Requester.from_request(request))
         )
     what = _("%(kind)s: %(what)s") % {"kind": words.kind, "what": words.headline}
-    lasts = _("The audit log keeps that it was there, and the SHA-256 of its file.")
+    lasts = _("The audit log keeps a note of the item and the SHA-256 of its file.")
     return _confirm(request, found, _("Remove from incident"), what, [lasts])
 
 
@@ -251,7 +252,7 @@ def hold(request: TenantRequest, number: int) -> HttpResponseBase:
         command = partial(actions.add_hold, incident=found, **form.cleaned_data, by=Requester.from_request(request))
         return apply(request, found, command, typed=True)
     consequences = [
-        _("Until each hold is ended, nothing of the incident can be removed, changed or deleted."),
+        _("Nothing in the incident can be changed or removed until every legal hold has ended."),
         _("Items can still be added while the incident is open."),
     ]
     return _confirm(request, found, _("Put on legal hold"), found.title, consequences, form)
@@ -267,8 +268,8 @@ def end_hold(request: TenantRequest, number: int, pk: int) -> HttpResponseBase:
             request, found, lambda: actions.end_hold(incident=found, hold=hold, by=Requester.from_request(request))
         )
     others = sum(each.is_active for each in found.holds.all() if each.pk != hold.pk)
-    other_holds = ngettext("%(n)d other hold stays.", "%(n)d other holds stay.", others) % {"n": others}
-    consequence = other_holds if others else _("A closed incident whose time is over is deleted soon after.")
+    other_holds = ngettext("%(n)d other legal hold remains.", "%(n)d other legal holds remain.", others) % {"n": others}
+    consequence = other_holds if others else _("Closed incidents are deleted when retention ends.")
     return _confirm(request, found, _("End legal hold"), hold.reason, [consequence])
 
 
@@ -297,7 +298,7 @@ def settings(request: TenantRequest) -> HttpResponseBase:
     form = SettingsForm(request.POST if request.method == "POST" else None, initial={"days": actions.retention_days()})
     if form.is_valid():
         command = partial(actions.change_retention, **form.cleaned_data, by=Requester.from_request(request))
-        if change_with_feedback(request, command, _("Saved. Incidents closed before keep their day."), form):
+        if change_with_feedback(request, command, _("Saved. Applies to incidents closed from now on."), form):
             return redirect(reverse("evidence:index", args=[request.tenant.slug]))
     return render(request, "evidence/settings.html", {"form": form})
 

@@ -67,15 +67,16 @@ def camera(request: TenantRequest, camera_id: str) -> HttpResponse:
     tile, doors = tiles.tile_of(request, found, "intercom"), doors_of(request.tenant, found)
     expected = expected_visits(timezone.now())
     door_states = [(each.door.pk, each.state, [intent.pk for intent in each.intents]) for each in doors]
-    version = live_updates.version_of(
-        tiles.version_of([tile]), door_states, [(each.pk, each.guest_name) for each in expected]
-    )
+    is_newer_expected = tiles.is_newer_expected(request, tile)
+    guests = [(each.pk, each.guest_name) for each in expected]
+    version = live_updates.version_of(tiles.version_of([tile]), is_newer_expected, door_states, guests)
     if live_updates.is_up_to_date(request, version):
         return live_updates.unchanged_response()
     viewing = viewing_of(request, found)
     context = {
         "camera": found,
         "tile": tile,
+        "is_newer_expected": is_newer_expected,
         "doors": doors,
         "expected": expected,
         "unlock": DoorCommand.UNLOCK,

@@ -36,7 +36,8 @@ def add(*, name: str, picture: CheckedPicture, by: Requester) -> FloorPlan:
         names = _names(by.tenant)
         if len(names) >= MAX_PLANS:
             raise PlanNotSaved(
-                _("At most %(n)d floor plans can be kept. Delete one that is no longer needed.") % {"n": MAX_PLANS}
+                _("Nothing was added. The limit is %(n)d floor plans. Delete one you no longer need.")
+                % {"n": MAX_PLANS}
             )
         _check_name(name, names)
         plan = FloorPlan.objects.create(name=name, by=by.user, **_picture_values(picture))
@@ -114,7 +115,7 @@ def _names(tenant: Tenant) -> set[str]:
 
 def _check_name(name: str, names: set[str]) -> None:
     if name in names:
-        raise PlanNotSaved(_("There is already a floor plan with this name."))
+        raise PlanNotSaved(_("Another floor plan has this name. Enter a different name."))
 
 
 def _picture_values(picture: CheckedPicture) -> dict[str, Any]:

@@ -64,7 +64,7 @@ class DrawingForm(forms.Form):
         allow_empty_file=True,
         max_length=1000,
         widget=forms.FileInput(attrs=_ACCEPT),
-        help_text=_("PNG, JPEG or PDF (its first page), at most 8 MB."),
+        help_text=_("PNG, JPEG or PDF (first page), up to 8 MB."),
     )
     picture: CheckedPicture
 
@@ -79,7 +79,7 @@ class DrawingForm(forms.Form):
         except PictureFault as fault:
             self.add_error("image", str(fault))
         except PdfNotRendered:
-            self.add_error("image", _t("This PDF cannot be drawn. Save its page as PNG and use that."))
+            self.add_error("image", _t("This PDF cannot be read. Save the page as PNG and upload that."))
         return cleaned
 
 
@@ -104,7 +104,9 @@ class NameForm(ConflictForm, forms.Form):
         _("Enter a name, for example “Ground floor”."),
         validators=[validate_visible],
     )
-    camera = line_field(_("Add a camera by its ID"), _CAMERA_MAX, help_text=_("It is put into the middle of the plan."))
+    camera = line_field(
+        _("Add a camera by its ID"), _CAMERA_MAX, help_text=_("Placed in the middle of the floor plan.")
+    )
 
 
 @dataclass

@@ -57,6 +57,10 @@ class PlanDevice:
         return self.chip.tone != "quiet" and (self.kind, self.chip.state) != (Placed.CAMERA, "unknown")
 
     @property
+    def title(self) -> str:
+        return _("%(name)s: %(state)s") % {"name": self.name, "state": self.chip.word}
+
+    @property
     def short_name(self) -> str:
         """Return the name, shortened to the space under the mark."""
         ends = list(accumulate(1 + (east_asian_width(each) in "WF") for each in self.name))

@@ -20,8 +20,7 @@ from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 
 _CONFLICT_TEXT = gettext_lazy(
-    "Nothing was saved: someone else moved or removed %(names)s in the meantime. Your positions are shown here. "
-    "Save again to keep them."
+    "Nothing was saved. Another person moved or removed %(names)s. Your positions are shown. Save again to use them."
 )
 
 
@@ -71,7 +70,7 @@ def replace(request: TenantRequest, pk: int) -> HttpResponseBase:
     form = DrawingForm(request.POST, request.FILES) if request.method == "POST" else DrawingForm()
     if form.is_valid():
         actions.replace(plan=found, picture=form.picture, by=Requester.from_request(request))
-        messages.success(request, _("Drawing replaced. Check that everything still stands where it belongs."))
+        messages.success(request, _("Drawing replaced. Check the positions of all devices."))
         return redirect("plans:edit", request.tenant.slug, pk)
     return render(request, "plans/replace.html", {"form": form, "plan": found})
 
@@ -110,7 +109,7 @@ def delete(request: TenantRequest, pk: int) -> HttpResponseBase:
         request,
         _("Delete “%(name)s”?") % {"name": found},
         submit=_("Delete floor plan"),
-        question=_("The drawing and where things stand on it are deleted for everyone. Doors stay as they are."),
+        question=_("The drawing and all positions are deleted for everyone. The devices are not affected."),
         cancel=reverse("plans:edit", args=[request.tenant.slug, pk]),
         crumbs=[(_("Floor plans"), "plans:index"), (found, "plans:plan", pk)],
     )

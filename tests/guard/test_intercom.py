@@ -66,7 +66,7 @@ def test_somebody_at_the_intercom_is_told_before_the_last_of_the_period_is_used(
     with tenant_scope(place.tenant):
         CameraUsage.objects.create(**used(place.tenant, streaming_total=400, streaming_limit=1000))
     told = somebody.get(page)
-    assert "Left in this period: 10 min. Of the limit, 100 s is kept for incidents." in said(told)
+    assert "Left in this period: 10 min. Reserved for incidents: 100 s." in said(told)
     assert 'name="incident"' not in told.content.decode()
     with tenant_scope(place.tenant):
         (entry,) = AuditEntry.objects.filter(action="camera.latest")

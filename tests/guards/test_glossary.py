@@ -75,6 +75,7 @@ MESSAGES = list(messages())
 #: Other words that name a term in English: a shorter form, or a word that mentions it.
 ALSO: dict[str, str] = {
     "group": r"from the portal",
+    "live video": r"streaming",
     "device": r"configuration",
     "API calls": r"calls?|costs?",
     "API permission": r"permissions?|scope|granted",
@@ -196,6 +197,7 @@ UNDERSTOOD: dict[str, tuple[str, ...]] = {
 }
 #: Other words that name a term in Japanese, and when.
 SAID: dict[str, str] = {
+    "camera": "撮影",  # the camera of a personal phone
     "access token": "接続.*解除|解除する接続",  # the connection is ended of the tenant whose token is revoked
     "area": "業務",  # an area of work is not a place
     "device": "端末",  # a person's own phone or computer

@@ -70,7 +70,7 @@ def test_a_camera_is_asked_for_when_it_is_entered(place, manager, theirs):
 
 def test_a_camera_that_the_service_does_not_know_is_refused_with_the_input_kept(place, manager):
     page = add(manager, place, "c999zzzzzz, Garage")
-    assert "The service does not know this camera. Nothing was saved." in said(page)
+    assert "The camera was not added. The service does not know this ID. Check it on the member site." in said(page)
     assert "c999zzzzzz, Garage" in page.content.decode()
     with tenant_scope(place.tenant):
         assert not Camera.objects.exists()
@@ -85,7 +85,7 @@ def test_a_camera_that_the_service_does_not_know_is_refused_with_the_input_kept(
         ("c1\nc 2, two", "Line 2: an ID has no spaces"),
         ("c1\nc1", "Line 2 repeats the ID of an earlier line."),
         ("c1, " + "名" * 61, "Line 1: a name has at most 60 characters."),
-        ("\n".join(f"c{n}" for n in range(201)), "At most 200 cameras at once."),
+        ("\n".join(f"c{n}" for n in range(201)), "Enter at most 200 cameras at once."),
     ],
 )
 def test_lines_that_cannot_be_read_are_named(place, manager, text, complaint):
@@ -96,7 +96,9 @@ def test_lines_that_cannot_be_read_are_named(place, manager, text, complaint):
 
 def test_a_camera_is_in_the_list_once(place, manager, camera):
     page = add(manager, place, f"{camera.camera_id}\nc2")
-    assert f"Already in the list: {camera.camera_id}. Nothing was saved." in said(page)
+    assert f"No cameras were added. Already in the list: {camera.camera_id}. Remove these lines and try again." in said(
+        page
+    )
 
 
 def test_the_wall_reads_ten_cameras_in_a_call_and_leaves_out_what_is_missing(place, manager, theirs):
@@ -175,7 +177,7 @@ def test_an_offline_camera_says_so_and_keeps_its_last_picture(place, manager, ca
         Camera.objects.update(status_at=database_now() - timedelta(hours=1))
     page = look_at_wall(place, manager)
     assert "1 offline" in said(page)
-    assert "The camera gave no picture." in said(page)
+    assert "No picture from the camera." in said(page)
     assert "/picture/" in page.content.decode()
 
 
@@ -205,7 +207,9 @@ def test_a_guard_watches_and_sets_up_nothing(place, camera):
 
 def test_no_more_cameras_are_kept_than_a_round_of_pictures_takes(place, manager, camera, monkeypatch):
     monkeypatch.setattr(actions, "MAX_CAMERAS", 3)
-    assert "At most 3 cameras can be kept. Nothing was saved." in said(add(manager, place, "c1\nc2\nc3"))
+    assert "No cameras were added. The limit is 3 cameras. Remove those you no longer need." in said(
+        add(manager, place, "c1\nc2\nc3")
+    )
     assert "2 cameras added." in said(add(manager, place, "c1\nc2"))
 
 
@@ -281,7 +285,7 @@ def test_cameras_that_the_service_refuses_are_left_alone_for_a_while(place, mana
 
 
 def test_without_cameras_the_page_says_what_to_do(place, manager):
-    assert "The service does not list cameras. Add them by their IDs." in said(manager.get(at(place, "index")))
+    assert "Add cameras by their IDs. The IDs are on the member site." in said(manager.get(at(place, "index")))
 
 
 def test_where_the_calls_are_used_up_the_wall_says_so_and_until_when(place, manager, camera):
@@ -294,5 +298,5 @@ def test_where_the_calls_are_used_up_the_wall_says_so_and_until_when(place, mana
         )  # fmt: skip
     for page in (at(place, "index"), at(place, "camera", camera.camera_id)):
         words = said(manager.get(page))
-        assert re.search(r"No picture .*No device API calls left for pictures until \d\d:\d\d", words)
+        assert re.search(r"No picture .*No device API calls left for camera pictures until \d\d:\d\d", words)
         assert "No picture yet" not in words

@@ -66,7 +66,7 @@ def test_a_video_that_is_still_to_come_is_asked_for_again_later(place, manager, 
     record = passage(seconds=5)
     place.sandbox.settings(place.service.tenant_id, video_lag_seconds=10**8)
     page = ask(manager, place, record)
-    assert "The video is not there yet. Asks again at" in said(page)
+    assert "Video not available yet. Next attempt at" in said(page)
     ask(manager, place, record)
     assert len(place.calls(33)) == 1
     place.sandbox.settings(place.service.tenant_id, video_lag_seconds=0)
@@ -84,19 +84,19 @@ def test_a_video_that_is_still_to_come_is_asked_for_again_later(place, manager, 
 def test_a_video_that_did_not_come_within_an_hour_is_not_waited_for(place, manager, passage):
     record = passage(hours=2)
     place.sandbox.settings(place.service.tenant_id, video_lag_seconds=10**8)
-    assert "The service has no video of this record" in said(ask(manager, place, record))
+    assert "No video of this record" in said(ask(manager, place, record))
     with tenant_scope(place.tenant):
         assert Clip.objects.get().due_at is None
 
 
 def test_a_door_without_a_camera_says_so(place, manager, passage):
     record = passage(camera_at_door=False, minutes=1)
-    assert "no camera looks at this place" in said(ask(manager, place, record))
+    assert "no camera covers this place" in said(ask(manager, place, record))
 
 
 def test_a_record_of_ninety_one_days_costs_no_call(place, manager, passage):
     record = passage(days=91)
-    assert "The service keeps video for 90 days. This record is older." in said(ask(manager, place, record))
+    assert "Video is kept for 90 days. This record is older." in said(ask(manager, place, record))
     assert place.calls(33) == []
 
 
@@ -120,7 +120,7 @@ def test_the_share_for_incidents_is_used_by_saying_so_alone(place, manager, pass
         CameraUsage.objects.create(**used(place.tenant, download_total=900, download_limit=1000))
     record = passage(hours=1)
     told = said(manager.get(page_of(place, record)))
-    assert "Left in this period: 100 s. Of the limit, 100 s is kept for incidents." in told
+    assert "Left in this period: 100 s. Reserved for incidents: 100 s." in told
     assert "For an incident" in told
     assert "The download limit of this period is used up." in said(ask(manager, place, record))
     page = manager.post(at(place, record), {"incident": "1"}, follow=True)

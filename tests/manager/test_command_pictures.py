@@ -46,10 +46,10 @@ def test_a_door_command_gets_pictures_of_before_and_after_once_that_is_switched_
     unlocked(place, manager, there)
     with tenant_scope(place.tenant):
         assert not CommandPicture.objects.exists()
-    assert "Each command then costs 2 more device API calls" in said(manager.get(at(place, "settings")))
+    assert "Uses 2 more device API calls per command" in said(manager.get(at(place, "settings")))
     manager.post(at(place, "settings"), {"wanted": "on"})
     unlocked(place, manager, there)
-    assert "Picture follows." in said(manager.get(there))
+    assert "Loading picture" in said(manager.get(there))
     calls = len(place.calls(30))
     with tenant_scope(place.tenant):
         # Move the request ten seconds into the past, so that both moments are over.
@@ -63,7 +63,7 @@ def test_a_door_command_gets_pictures_of_before_and_after_once_that_is_switched_
     with tenant_scope(place.tenant):
         CommandPicture.objects.update(at=F("at") - timedelta(days=2))
     later = manager.get(there)
-    assert "Pictures are kept for one day. Read it again: 通用口カメラ" in said(later)
+    assert "Pictures are stored for one day. Load again: 通用口カメラ" in said(later)
     (again, _after) = re.findall(rf'href="([^"]*/cameras/{told["camera_id"]}/\?at=[^"]+)"', later.content.decode())
     assert re.search(r'name="at"[^>]*\svalue="[0-9T:-]+"', manager.get(again).content.decode())
     auditor = place.client(place.staff("auditor"))

@@ -41,10 +41,10 @@ def test_an_incident_is_opened_and_records_are_added_with_their_video(place, man
     assert "2 items added" in said(page)
     assert "=佐藤 太郎" in said(page)
     assert "East door" in said(page)
-    assert "1 video or picture is being fetched." in said(page)
+    assert "Loading 1 video or picture." in said(page)
     work(place)
     page = manager.get(url(place, "incident", 1))
-    assert "Log records are copied here. The service deletes its own from" in said(page)
+    assert "Copies are kept here. Originals are deleted from" in said(page)
     (source,) = re.findall(r'<video src="([^"]+)"', page.content.decode())
     assert "media-src 'self'" in page["Content-Security-Policy"]
     video = b"".join(manager.get(source).streaming_content)
@@ -80,14 +80,14 @@ def test_video_is_saved_with_the_share_kept_for_incidents_and_never_beyond_the_l
         assert Item.objects.filter(kind="clip", media="stored").count() == 2
     assert "The download limit of this period is used up." in page
     assert "1 video or picture is not saved." in page
-    assert "The service deletes the first on" in page
+    assert "The first is deleted on" in page
 
 
 def test_a_video_still_to_come_is_fetched_when_it_is_there(place, manager, opened):
     place.sandbox.settings(place.service.tenant_id, video_lag_seconds=10**8)
     opened(seconds=20)
     work(place)
-    assert "1 video or picture is being fetched." in said(manager.get(url(place, "incident", 1)))
+    assert "Loading 1 video or picture." in said(manager.get(url(place, "incident", 1)))
     place.sandbox.settings(place.service.tenant_id, video_lag_seconds=0)
     with tenant_scope(place.tenant):
         Item.objects.filter(kind="clip").update(due_at=database_now())
@@ -176,7 +176,7 @@ def test_a_record_is_added_from_its_own_page(place, manager, opened):
     assert "Add to incident" in said(page)
     there = url(place, "add_record", record.history_id)
     assert f'href="{there}"' in page.content.decode()
-    assert "1 Side door forced open" in said(manager.get(there))
+    assert "Incident 1: Side door forced open" in said(manager.get(there))
     assert "2 items added." in said(manager.post(there, {"incident": "1"}, follow=True))
 
 
@@ -225,7 +225,7 @@ def test_a_closed_incident_takes_nothing_more(place, manager, opened):
     closed = manager.post(url(place, "close", 1), {"keep_until": day.isoformat()}, follow=True)
     assert f"Kept until {day} ." in said(closed)
     refused = manager.post(url(place, "note", 1), {"text": "late"}, follow=True)
-    assert "This incident is closed. Nothing was changed." in said(refused)
+    assert "Nothing was changed. This incident is closed." in said(refused)
     assert "late" not in said(manager.get(url(place, "incident", 1)))
 
 
@@ -265,7 +265,7 @@ def test_the_number_of_a_deleted_incident_is_not_used_again(place, manager, open
 def test_an_open_incident_is_not_deleted(place, manager, opened):
     opened()
     answer = manager.post(url(place, "delete", 1), follow=True)
-    assert "Close it before you delete it." in said(answer)
+    assert "This incident is open. Close it first." in said(answer)
 
 
 def test_an_auditor_reads_and_changes_nothing_and_a_guard_sees_nothing(place, manager, opened):
@@ -273,7 +273,7 @@ def test_an_auditor_reads_and_changes_nothing_and_a_guard_sees_nothing(place, ma
     auditor = place.client(place.staff("auditor"))
     page = said(auditor.get(url(place, "incident", 1)))
     assert "Side door forced open" in page
-    assert "Make export" not in page
+    assert "Create export" not in page
     assert auditor.post(url(place, "export", 1)).status_code == 403
     assert auditor.get(url(place, "new")).status_code == 403
     guard = place.client(place.staff("guard"))
@@ -305,7 +305,7 @@ def test_video_that_a_worker_tries_in_vain_to_fetch_is_an_alert_too(place, manag
         assert Item.objects.get(kind="clip").media == "wanted"
         assert len(list(signals._expiring_incidents(place.tenant, {"left": 14}))) == 1
     page = manager.get(url(place, "incident", 1))
-    assert "Being fetched The service deletes it on" in said(page)
+    assert "Loading The service deletes it on" in said(page)
     assert "chip-loud" in manager.get(url(place, "index")).content.decode()
 
 
@@ -317,7 +317,7 @@ def test_an_address_that_no_longer_works_is_asked_for_anew(place, manager, opene
         told = {"at": record.at, "state": "ready", "address": dead, "answered_at": database_now()}
         Clip.objects.create(history_id=record.history_id, **told)
     work(place)
-    assert "Not saved The service’s link no longer worked." in said(manager.get(url(place, "incident", 1)))
+    assert "Not saved The download link was no longer valid." in said(manager.get(url(place, "incident", 1)))
     manager.post(url(place, "fetch", 1))
     work(place)
     assert "<video" in manager.get(url(place, "incident", 1)).content.decode()
@@ -361,7 +361,7 @@ def test_no_more_is_added_than_an_incident_holds(place, manager, opened, monkeyp
     opened()
     monkeypatch.setattr(actions, "MOST_ITEMS", 2)
     refused = said(manager.post(url(place, "note", 1), {"text": "One too many"}, follow=True))
-    assert "An incident holds at most 2,000 items. Nothing was added." in refused
+    assert "Nothing was added. An incident holds at most 2,000 items. Create another incident." in refused
     assert refused.count("One too many") == 1, "in the form again, and not among the items"
     with tenant_scope(place.tenant):
         assert not Item.objects.filter(kind="note").exists()

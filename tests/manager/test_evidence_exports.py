@@ -115,7 +115,7 @@ def test_an_export_that_cannot_be_written_is_given_up_after_three_tries(place, m
     work(place)
     with tenant_scope(place.tenant):
         assert (Export.objects.get().due_at, Export.objects.get().file) == (None, None)
-    assert "Make the export again." in said(manager.get(url(place, "incident", 1)))
+    assert "Create the export again." in said(manager.get(url(place, "incident", 1)))
 
 
 def test_an_export_is_found_under_its_own_incident_alone(place, manager, opened):

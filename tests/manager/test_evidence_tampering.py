@@ -172,7 +172,7 @@ def test_a_store_that_is_gone_loses_nothing_and_is_said(place, manager, bucket):
     server.stop()
     work(place)
     page = manager.get(url(place, "incident", 1)).content.decode()
-    assert "The evidence store does not respond. Trying again." in page
+    assert "The evidence store is not responding. Retrying." in page
     with tenant_scope(place.tenant):
         assert Item.objects.get(kind="clip").media == "wanted"
         assert StoredFile.objects.filter(delete_at=None).count() == 0

@@ -108,7 +108,7 @@ class TestUploading:
         ("content", "why"),
         [
             (b"", "The file is empty."),
-            (b"%PDF-1.7 nothing", "This PDF cannot be drawn."),
+            (b"%PDF-1.7 nothing", "This PDF cannot be read."),
             (b"GIF89a" + bytes(50), "This is a GIF file."),
             (b"<svg onload='alert(1)'/>", "This is a SVG file."),
             (drawn("PNG")[:200], "damaged or incomplete"),
@@ -131,11 +131,14 @@ class TestUploading:
 
     def test_a_page_that_asks_for_too_much_memory_ends_alone(self, house, manager, monkeypatch):
         monkeypatch.setattr("portal.plans.forms.MAX_MEGABYTES", 40)
-        assert "This PDF cannot be drawn." in upload(manager, house, paper()).content.decode()
+        assert "This PDF cannot be read." in upload(manager, house, paper()).content.decode()
         assert manager.get(at(house, "index")).status_code == 200
 
     def test_two_plans_of_one_name_are_not_kept(self, house, manager, floor):
-        assert "There is already a floor plan with this name." in upload(manager, house, drawn()).content.decode()
+        assert (
+            "Another floor plan has this name. Enter a different name."
+            in upload(manager, house, drawn()).content.decode()
+        )
 
     def test_a_new_drawing_leaves_everything_in_its_place(self, house, manager, floor):
         save(manager, house, floor, **WHERE)
@@ -185,7 +188,7 @@ class TestPlacing:
         save(manager, house, floor, **theirs | WHERE | {"x:door:D1": "75"} | boxes)
         answer = save(manager, house, floor, **mine | WHERE | {"x:door:D1": "10"})
         words = said(answer)
-        assert "Nothing was saved: someone else moved or removed 正面入口 in the meantime." in words
+        assert "Nothing was saved. Another person moved or removed 正面入口." in words
         assert placed(house) == [("door", "D1", 750, 505), ("key_box", "K1", 0, 1000)]
         shown = {**fields(answer), "name": "1 階"}
         assert (shown["x:door:D1"], shown["on:key_box:K1"]) == ("10", "on")

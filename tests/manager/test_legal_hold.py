@@ -30,7 +30,7 @@ from tests.support.evidence import exported, filmed, held, url
 from tests.support.members import said
 
 REASON = "Police case 2026-118"
-REFUSED = "This incident is on legal hold until each hold is ended. Nothing was removed or changed."
+REFUSED = "Nothing was changed or removed. This incident is on legal hold. End every hold first."
 #: Data for each address of incidents. A new address is tested here, or its test below says what it may do.
 POSTED = {
     "new": {"title": "Another", "began_at": "2026-11-01T10:00"},
@@ -255,14 +255,14 @@ def test_files_can_be_read_after_the_vaults_keys_were_rotated(place, hold, setti
 def test_a_second_hold_is_added_and_each_ends_alone(place, manager, owner, hold):
     second = held(place, owner, "Insurance")
     page = said(manager.get(url(place, "incident", 1)))
-    assert f"by {hold.by}: {REASON}" in page
-    assert f"by {second.by}: Insurance" in page
-    assert "Nothing can be removed or changed until each hold is ended." in page
-    assert "1 other hold stays." in said(owner.get(url(place, "end_hold", 1, second.pk)))
+    assert f"({hold.by}): {REASON}" in page
+    assert f"({second.by}): Insurance" in page
+    assert "Nothing can be changed or removed until every legal hold has ended." in page
+    assert "1 other legal hold remains." in said(owner.get(url(place, "end_hold", 1, second.pk)))
     page = said(owner.post(url(place, "end_hold", 1, second.pk), follow=True))
     assert "Ended legal holds Insurance" in page
     assert REFUSED in said(owner.get(url(place, "edit", 1), follow=True))
-    assert "This hold has ended already." in said(owner.post(url(place, "end_hold", 1, second.pk), follow=True))
+    assert "This legal hold has already ended." in said(owner.post(url(place, "end_hold", 1, second.pk), follow=True))
     manager.post(url(place, "end_hold", 1, hold.pk))
     page = manager.get(url(place, "incident", 1))
     assert "On legal hold" not in said(page)
@@ -300,7 +300,7 @@ def test_a_closed_incident_is_not_edited(place, manager, hold):
     close(place)
     manager.post(url(place, "end_hold", 1, hold.pk))
     refused = manager.post(url(place, "edit", 1), POSTED["edit"], follow=True)
-    assert "This incident is closed. Nothing was changed." in said(refused)
+    assert "Nothing was changed. This incident is closed." in said(refused)
     assert "Side door forced open" in said(refused)
 
 

@@ -118,7 +118,7 @@ def test_the_share_for_incidents_is_kept_and_said(place, manager, camera):
     place.sandbox.settings(place.service.tenant_id, streaming_limit=600)
     manager.post(at(place, "live", camera.camera_id))
     page = manager.post(at(place, "live", camera.camera_id), follow=True)
-    assert "Only the share kept for incidents is left" in said(page)
+    assert "What is left of this period is reserved for incidents." in said(page)
     assert "For an incident" in said(page)
     page = manager.post(at(place, "live", camera.camera_id), {"incident": "1"}, follow=True)
     assert watched(page)
@@ -135,7 +135,7 @@ def test_the_share_for_incidents_is_not_for_a_guard_who_says_so(place, camera):
     since = to_input_value(timezone.now() - timedelta(hours=1))
     for name, given in (("live", {}), ("recording", {"at": since, "seconds": "300"})):
         page = guard.post(at(place, name, camera.camera_id), given | {"incident": "1"}, follow=True)
-        assert "Only the share kept for incidents is left" in said(page)
+        assert "What is left of this period is reserved for incidents." in said(page)
         assert not watched(page)
 
 
@@ -185,7 +185,7 @@ def test_who_is_about_to_use_the_last_of_the_period_is_told_before(place, manage
     assert "Left in this period:" not in said(manager.get(page))
     manager.post(at(place, "live", camera.camera_id))
     told = said(manager.get(page))
-    assert "Left in this period: 10 min. Of the limit, 90 s is kept for incidents." in told
+    assert "Left in this period: 10 min. Reserved for incidents: 90 s." in told
     assert "For an incident" not in told
 
 

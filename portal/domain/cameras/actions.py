@@ -7,10 +7,10 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from accessapi.errors import NotFound, ServiceError
+from portal.base.ui.value_words import join_values
 from portal.domain.budget.priorities import Priority
 from portal.domain.cameras import pictures
 from portal.domain.cameras.models import Camera
-from portal.domain.cameras.pictures import TROUBLES
 from portal.domain.history.models import History
 from portal.domain.intents.recording import Requester
 from portal.domain.sync import single_reads
@@ -38,9 +38,11 @@ def add(*, cameras: Sequence[tuple[str, str]], by: Requester, connection: Connec
         Tenant.objects.select_for_update(no_key=True).get(pk=by.tenant.pk)
         known = set(Camera.objects.values_list("camera_id", flat=True))
         if twice := [camera_id for camera_id, _name in cameras if camera_id in known]:
-            raise CameraNotSaved(_("Already in the list: %(ids)s. Nothing was saved.") % {"ids": ", ".join(twice[:10])})
+            text = _("No cameras were added. Already in the list: %(ids)s. Remove these lines and try again.")
+            raise CameraNotSaved(text % {"ids": join_values(twice[:10])})
         if len(known) + len(cameras) > MAX_CAMERAS:
-            raise CameraNotSaved(_("At most %(n)d cameras can be kept. Nothing was saved.") % {"n": MAX_CAMERAS})
+            text = _("No cameras were added. The limit is %(n)d cameras. Remove those you no longer need.")
+            raise CameraNotSaved(text % {"n": MAX_CAMERAS})
         rows = [Camera(tenant=by.tenant, camera_id=camera_id, name=name) for camera_id, name in cameras]
         Camera.objects.bulk_create(rows)
         for row in rows:
@@ -65,7 +67,9 @@ def _read_status(connection: Connection, camera_id: str) -> Any:
     try:
         return pictures.request_status(connection, camera_id, Priority.PEOPLE)
     except NotFound:
-        raise CameraNotSaved(" ".join([str(TROUBLES["missing"]), _("Nothing was saved.")])) from None
+        raise CameraNotSaved(
+            _("The camera was not added. The service does not know this ID. Check it on the member site.")
+        ) from None
     except ServiceError:
         return None
 

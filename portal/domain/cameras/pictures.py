@@ -75,15 +75,15 @@ def fetch_media(environment: ServiceEnvironment, address: str, most: int) -> byt
 # How long pictures of a moment are stored. The service has them for 90 days.
 MOMENTS_RETENTION = timedelta(days=1)
 TROUBLES: dict[str, Promise] = {
-    "none": _("The camera gave no picture."),
+    "none": _("No picture from the camera."),
     "other_host": _("The file is at an address that the operator has not allowed."),
-    "expired": _("The service’s link no longer worked."),
+    "expired": _("The download link was no longer valid."),
     "too_large": _("The file is too large."),
-    "not_fetched": _("The file could not be fetched."),
+    "not_fetched": _("The file could not be downloaded."),
     "not_shown": _("The picture is neither JPEG nor PNG."),
     "missing": _("The service does not know this camera."),
     "no_budget": _("No device API calls left this hour."),
-    "no_downloads": _("The download limit of this period is used up."),
+    "no_downloads": _("The download limit of this period is used up. Try again in the next period."),
 }
 
 

@@ -22,6 +22,7 @@ from accessapi.errors import ServiceError
 from accessapi.limits import STREAMING_SECONDS_MAX, VIDEO_RETENTION_DAYS
 from accessapi.resources.cameras import StreamingSession
 from portal.base.timers.clock import database_now
+from portal.base.ui import live_updates
 from portal.base.ui.times import local
 from portal.base.ui.url_lookup import get_row_or_404, is_row_number
 from portal.domain.budget.client import client
@@ -110,8 +111,8 @@ def _reserve(connection: Connection, viewing: Viewing, *, by: Requester, inciden
 
 def _limit_text(meter: usage.VideoMeter, *, incident: bool) -> str:
     if incident or not meter.left:
-        return _("The streaming limit of this period is used up. Video plays again when the next period begins.")
-    return _("Only the share kept for incidents is left of this period’s streaming limit.")
+        return _("No video was started. The streaming limit of this period is used up. Try again in the next period.")
+    return _("No video was started. What is left of this period is reserved for incidents. Ask a facility manager.")
 
 
 def _address(
@@ -136,7 +137,7 @@ def _address(
     except single_reads.ReadFailed as why:
         raise VideoUnavailable(str(why)) from None
     if not session.streaming_url:
-        raise VideoUnavailable(_("The service gave no video."))
+        raise VideoUnavailable(_("No video available."))
     if not pictures.is_media_address(connection.tenant.environment, session.streaming_url):
         raise VideoUnavailable(_("The video is at an address that the operator has not allowed."))
     return session.streaming_url, session.expires_at
@@ -166,12 +167,15 @@ def allow_media(request: TenantRequest, response: HttpResponse) -> HttpResponse:
 
 
 def viewing_of(request: TenantRequest, camera: Camera) -> Viewing | None:
-    """Return the viewing named in the address, if it belongs to this person and has not ended."""
+    """Return the viewing named in the address, if it belongs to this person and has not ended.
+
+    The parts of an open page are drawn as beside a viewing also after its end: the page continues it with a new one.
+    """
     pk = request.GET.get("watch", "")
     if not is_row_number(pk):
         return None
-    mine = Viewing.objects.filter(camera=camera, by=request.user, ends_at__gt=timezone.now())
-    return mine.filter(pk=pk).first()
+    mine = Viewing.objects.filter(camera=camera, by=request.user, pk=pk)
+    return (mine if live_updates.is_poll(request) else mine.filter(ends_at__gt=timezone.now())).first()
 
 
 def seconds_left(viewing: Viewing | None) -> int:
@@ -205,7 +209,9 @@ def continue_viewing(request: TenantRequest, camera: Camera, pk: int, area: str)
 def validate_moment(at: datetime) -> datetime:
     """Return a moment for which there may be a recording. Raises ValidationError."""
     if at > timezone.now():
-        raise ValidationError(_("This time is in the future."))
+        raise ValidationError(_("This time is in the future. Choose an earlier time."))
     if at < timezone.now() - timedelta(days=VIDEO_RETENTION_DAYS):
-        raise ValidationError(_("Recordings are kept for %(n)d days.") % {"n": VIDEO_RETENTION_DAYS})
+        raise ValidationError(
+            _("Recordings are kept for %(n)d days. Choose a later time.") % {"n": VIDEO_RETENTION_DAYS}
+        )
     return at

@@ -63,7 +63,7 @@ register_sentences(
         "camera.removed": _("Camera removed: %(camera)s"),
         "camera.wall": _("Pictures of cameras viewed"),
         "camera.latest": _("Latest picture viewed: %(camera)s"),
-        "camera.live": _("Camera viewed live: %(camera)s"),
+        "camera.live": _("Live video of a camera viewed: %(camera)s"),
         "camera.recorded": _("Recording viewed: %(camera)s, %(since)s to %(until)s"),
         "camera.clip": _("Video of a log record viewed: %(camera)s, %(at)s"),
         "camera.picture": _("Picture viewed: %(camera)s, %(at)s"),

@@ -22,7 +22,7 @@ from portal.base.ui.url_lookup import url_in_tenant
 from portal.domain.budget import quota
 from portal.domain.budget.priorities import Priority
 from portal.domain.cameras import refreshing
-from portal.domain.cameras.models import Camera, Picture
+from portal.domain.cameras.models import Camera, Picture, Viewing
 from portal.domain.cameras.pictures import trouble_text
 from portal.domain.intents.recording import Requester
 from tenants import audit
@@ -34,6 +34,8 @@ from tenants.sentences import Sentence, coded_sentence
 _GIVEN = ("", "no_budget")
 # A picture older than this gets a clear warning.
 OLD_AFTER = timedelta(minutes=15)
+# On an open page, pictures are loaded more often than this.
+_RECENT_FOR = timedelta(minutes=2)
 
 
 def state_of(camera: Camera, picture: Picture | None) -> Chip:
@@ -63,7 +65,10 @@ class Tile:
 
     @property
     def chip(self) -> Chip:
-        return state_of(self.camera, self.picture)
+        """Return the state, without its time if that is the time of the picture, which is shown beside it."""
+        state = state_of(self.camera, self.picture)
+        is_repeated = bool(self.picture_url and self.picture and state.as_of == self.picture.taken_at)
+        return replace(state, as_of=None) if is_repeated else state
 
     @property
     def is_old(self) -> bool:
@@ -74,6 +79,23 @@ class Tile:
     def tone(self) -> str:
         """Return the CSS class of the tile."""
         return self.chip.tone
+
+
+def is_before_live(tile: Tile, viewing: Viewing | None) -> bool:
+    """Return True if the picture beside a live video was taken before that began."""
+    taken_at = tile.picture.taken_at if tile.picture else None
+    return viewing is not None and viewing.since is None and taken_at is not None and taken_at < viewing.began_at
+
+
+def is_newer_expected(request: TenantRequest, tile: Tile) -> bool:
+    """Return True if the picture is out of date and a worker is about to load a newer one."""
+    taken_at = tile.picture.taken_at if tile.picture else None
+    connection = quota.connection_of(request)
+    if tile.problem or connection is None or not connection.is_connected:
+        return False
+    if taken_at is not None and taken_at > timezone.now() - _RECENT_FOR:
+        return False
+    return quota.no_calls_until(request, Priority.WATCHED, CallClass.DEVICE) is None
 
 
 def latest_pictures() -> "Prefetch[str]":
@@ -108,7 +130,7 @@ def _problem_of(request: TenantRequest, tile: Tile) -> str:
         until = quota.no_calls_until(request, Priority.WATCHED, CallClass.DEVICE)
     if until is None:
         return ""
-    return _("No device API calls left for pictures until %(time)s.") % {"time": f"{local(until):%H:%M}"}
+    return _("No device API calls left for camera pictures until %(time)s.") % {"time": f"{local(until):%H:%M}"}
 
 
 def tiles_at_door(request: TenantRequest, device_id: str) -> list[Tile]:
