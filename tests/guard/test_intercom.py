@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from portal.domain.cameras.models import Camera, CameraUsage, Picture
+from portal.domain.cameras.models import Camera, CameraUsage, Picture, Viewing
 from portal.domain.events import MirrorKind
 from portal.domain.intents import nonces
 from portal.domain.intents.models import Intent
@@ -159,3 +159,24 @@ def test_a_manager_switches_it_on_at_the_camera(place, intercom):
     assert "Guards and receptionists see this camera under Intercom" in said(manager.get(there))
     manager.post(there, {"name": "Server room", "doors": [door.device_id], "is_intercom": "on"})
     assert "Server room" in said(manager.get(url(place, "index")))
+
+
+def test_an_old_picture_says_that_a_newer_one_is_loading(place, somebody, intercom):
+    camera, _door = intercom
+    page = url(place, "camera", camera.camera_id)
+    for minutes, is_loading in ((5, True), (1, False)):
+        with tenant_scope(place.tenant):
+            taken_at = timezone.now() - timedelta(minutes=minutes)
+            values = {"mark": "m", "taken_at": taken_at, "requested_at": taken_at, "content": b""}
+            Picture.objects.update_or_create(camera=camera, at=None, defaults=values)
+        assert ("Loading a newer picture" in said(somebody.get(page))) is is_loading
+
+
+def test_the_video_stays_the_only_picture_after_it_was_continued(place, somebody, intercom):
+    camera, _door = intercom
+    page = somebody.post(url(place, "live", camera.camera_id), follow=True)
+    with tenant_scope(place.tenant):
+        look = Viewing.objects.get()
+    somebody.post(url(place, "go_on", camera.camera_id, look.pk))
+    part = somebody.get(page.redirect_chain[-1][0], headers={"X-Version": "older"})
+    assert "Watch live" not in said(part)

@@ -47,6 +47,7 @@ def test_video_plays_on_a_click_and_says_how_long(opened, camera):
 
 def test_a_moment_is_chosen_between_the_records_of_a_day(opened, camera):
     page = opened(f"cameras/{camera.camera_id}/")
+    page.locator(".camera-line").scroll_into_view_if_needed()
     ground = page.locator(".camera-line .ground").bounding_box()
     page.mouse.click(ground["x"] + ground["width"] * 0.26, ground["y"] + ground["height"] / 2)
     expect(page.locator("#at")).to_have_value(re.compile("T06:1"))

@@ -271,3 +271,32 @@ def test_what_rests_of_looks_is_forgotten(place, manager, camera):
     with tenant_scope(place.tenant):
         assert Viewing.objects.get().address is None
         assert not Picture.objects.filter(at__isnull=False).exists()
+
+
+def test_a_picture_beside_live_video_says_when_it_is_from_before(place, manager, camera):
+    page = manager.post(at(place, "live", camera.camera_id), follow=True)
+    with tenant_scope(place.tenant):
+        began_at = Viewing.objects.get().began_at
+        before = {"at": None, "mark": "m", "taken_at": began_at - timedelta(seconds=1), "content": b""}
+        Picture.objects.update_or_create(camera=camera, at=None, defaults=before)
+    part = {"path": page.redirect_chain[-1][0], "headers": {"X-Version": "older"}}
+    assert "Older than the live video" in said(manager.get(**part))
+    # the page goes on with a new viewing, and its picture is still beside the video that began then
+    with tenant_scope(place.tenant):
+        look = Viewing.objects.get()
+    manager.post(at(place, "go_on", camera.camera_id, look.pk))
+    assert "Older than the live video" in said(manager.get(**part))
+    with tenant_scope(place.tenant):
+        Picture.objects.update(taken_at=began_at + timedelta(seconds=1))
+    assert "Older than the live video" not in said(manager.get(**part))
+
+
+def test_stored_pictures_of_moments_are_beside_the_video(place, manager, camera):
+    given = {"at": to_input_value(timezone.now() - timedelta(hours=1))}
+    manager.post(at(place, "picture_at", camera.camera_id), given)
+    page = manager.get(at(place, "camera", camera.camera_id)).content.decode()
+    with tenant_scope(place.tenant):
+        still = Picture.objects.get(at__isnull=False)
+    assert f"still={still.pk}#video" in page
+    auditor = place.client(place.staff("auditor"))
+    assert f"still={still.pk}" not in auditor.get(at(place, "camera", camera.camera_id)).content.decode()
