@@ -123,9 +123,9 @@ def access_by_area(report: Report) -> ReportContent:
     loaded = _loaded(fresh)
     roll = access_counts.count_area(area.area_id).count if area else access_counts.AccessCount()
     columns = [pgettext("person", "Name"), _("Member code"), _("Group"), pgettext("rights", "When"), _("Read at")]
-    gone = [] if area else [_("This area is no longer there.")]
+    gone = [] if area else [_("This area has been deleted.")]
     return ReportContent(
-        title=_("Who may enter"),
+        title=_("Access by area"),
         about=report.choices.get("area_name", ""),
         period=_("As of %(at)s") % {"at": moment_text(report.until)},
         sheets=[ReportTable(_("Members"), columns)],
@@ -154,17 +154,21 @@ def unused_access(report: Report) -> ReportContent:
         about="",
         period=period_text(report.since, report.until),
         sheets=[
-            ReportTable(_("Credentials that opened nothing"), [*person, _("Credentials"), _("Last used")]),
-            ReportTable(_("Rights by area"), [_("Area"), _("May enter"), _("Used it"), _("Did not use it")]),
-            ReportTable(_("Rights that were not used"), [*person, _("Areas")]),
+            ReportTable(_("Unused credentials"), [*person, _("Credentials"), _("Last used")]),
+            ReportTable(_("Use by area"), [_("Area"), *_use_columns()]),
+            ReportTable(_("Unused access rights"), [*person, _("Areas")]),
         ],
         lines=(),
         complete=[*completeness(report), *_completeness_of_rights(fresh, loaded)]
-        + ([_("Use in the gaps of the log is not counted.")] if at_most else []),
+        + ([_("Periods missing from the log are not counted.")] if at_most else []),
         is_partial=at_most or loaded.is_partial,
     )
     content.lines = _unused_lines(report, content, at_most=at_most, of_loaded=loaded.is_partial)
     return content
+
+
+def _use_columns() -> list[str]:
+    return [pgettext("report", "Has access"), pgettext("report", "Used"), pgettext("report", "Not used")]
 
 
 def _unused_lines(report: Report, content: ReportContent, *, at_most: bool, of_loaded: bool) -> Iterator[TableLine]:
@@ -196,7 +200,7 @@ def _unused_lines(report: Report, content: ReportContent, *, at_most: bool, of_l
         names = {area.area_id: area.area_name for area in areas} | {EVERYWHERE: _("Every area")}
         for name, code, group, ids in _rows(_UNUSED_SQL, values):
             yield 2, [name, code, group, _short_list(sorted(names[each] for each in ids))]
-    rights = _("Rights that were not used")
+    rights = _("Unused access rights")
     content.figures += [
         figure_of(_("Members with unused credentials"), idle, is_at_most=at_most),
         figure_of(rights, unused_rights, is_at_least=of_loaded, is_at_most=at_most),
@@ -272,8 +276,8 @@ def who_entered(report: Report) -> ReportContent:
     rows = query_log(_ENTRIES_SQL, report.since, report.until, doors=doors)
     person = [pgettext("person", "Name"), _("Member code"), _("Group")]
     columns = [*person, pgettext("log", "Entries"), _("First entry"), _("Last entry")]
-    note = _("By records of use at doors that lead into this area.") if chosen else _("By records of use at any door.")
-    gone = [_("This area is no longer there.")] if chosen and area is None else []
+    note = _("Based on events at doors into this area") if chosen else _("Based on events at all doors")
+    gone = [_("This area has been deleted.")] if chosen and area is None else []
     content = ReportContent(
         title=_("Who entered"),
         about=report.choices.get("area_name", "") or _("All doors"),

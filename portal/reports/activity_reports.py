@@ -44,6 +44,7 @@ from portal.reports.content import (
     number_text,
     period_of_days,
     period_text,
+    portal_begun_text,
     query_log,
     unmonitored_text,
 )
@@ -56,6 +57,7 @@ from tenants.models import current_tenant
 _BATCH_SIZE = 1000
 _SMALLEST_STEP = timedelta(microseconds=1)
 _ALERTS_COLUMN = 4  # the column of alerts in the week's table
+_PORTAL_COLUMNS = (3, 5)  # the week's columns that only the portal records: guests and staff actions
 _BY_DAY_SQL = """
 SELECT (at AT TIME ZONE 'Asia/Tokyo')::date,
        count(*) FILTER (WHERE category = ANY(%(used)s) AND member_id <> ''), count(*)
@@ -77,7 +79,7 @@ def keys(report: Report) -> ReportContent:
     offline = sum(not overdue_keys.is_connected(box, states) for box in KeyBox.objects.all())
     out = sum(1 for key in rows if key.state == KeyState.OUT)
     unknown = sum(1 for key in rows if key.state == KeyState.UNKNOWN)
-    columns = [_("Key box"), _("Key"), pgettext("key", "State"), pgettext("key", "Since"), _("With"), _("Known at")]
+    columns = [_("Key box"), _("Key"), pgettext("key", "State"), pgettext("key", "Since"), _("Holder"), _("Checked at")]
     fresh = freshness_of(report.tenant)
     late = [*describe_outdated(fresh, MirrorKind.KEY_BOXES), *log_gap_text(fresh)]
     content = ReportContent(
@@ -89,7 +91,9 @@ def keys(report: Report) -> ReportContent:
         figures=[
             figure_of(_("Keys out"), out, is_at_least=bool(unknown or late)),
             figure_of(
-                _("Key box and log disagree"), sum(1 for key in rows if key.differs), is_at_least=bool(unknown or late)
+                _("Key box and log don’t match"),
+                sum(1 for key in rows if key.differs),
+                is_at_least=bool(unknown or late),
             ),
         ],
         complete=[
@@ -106,11 +110,11 @@ def keys(report: Report) -> ReportContent:
 def _unknown_text(number: int, unknown: int, late: Sequence[str]) -> list[str]:
     """Return a note about keys with unknown location; empty if `late` already names what is missing."""
     if unknown:
-        text = ngettext("%(n)s key: not known where it is.", "%(n)s keys: not known where they are.", unknown)
+        text = ngettext("%(n)s key with unknown location", "%(n)s keys with unknown location", unknown)
         return [text % {"n": unknown}]
     if late:
         return []
-    return [_("Known of every key.") if number else _("No keys.")]
+    return [_("All key locations known") if number else _("No keys")]
 
 
 def log_gap_text(fresh: Freshness) -> list[str]:
@@ -137,7 +141,8 @@ def guests(report: Report) -> ReportContent:
     rows = Visit.objects.filter(use_date_start__gte=report.since, use_date_start__lt=report.until)
     erased = rows.filter(erased_at__isnull=False).count()
     visits = rows.filter(erased_at=None).order_by("use_date_start", "pk")
-    begun, late = before_portal_text(report.since), describe_outdated(freshness_of(report.tenant), MirrorKind.GUESTS)
+    begun, start = before_portal_text(report.since), portal_begun_text(report.since)
+    late = describe_outdated(freshness_of(report.tenant), MirrorKind.GUESTS)
     unmarked = not is_complete(report.since, report.until)
     hosts = Counter(visits.exclude(host_name="").values_list("host_name", flat=True))
     return ReportContent(
@@ -147,23 +152,32 @@ def guests(report: Report) -> ReportContent:
         sheets=[
             ReportTable(
                 _("Visits"),
-                [_("From"), _("To"), pgettext("person", "Name"), _("Company"), _("Host"), _("Arrived"), _("Left")],
+                [
+                    pgettext("visit", "From"),
+                    pgettext("visit", "To"),
+                    pgettext("person", "Name"),
+                    _("Company"),
+                    _("Host"),
+                    _("Arrived"),
+                    _("Left"),
+                ],
             ),
             ReportTable(_("By host"), [_("Host"), _("Visits")]),
         ],
         lines=_visits(visits, hosts),
         named_since=visits.aggregate(end=Min("use_date_end"))["end"],
         figures=[
-            figure_of(_("Visits"), rows.count(), is_at_least=bool(begun or late)),
+            figure_of(_("Visits"), rows.count(), is_at_least=bool(begun or late), begun=start),
             figure_of(
                 _("Arrived"),
                 rows.filter(arrived_at__isnull=False).count(),
                 is_at_least=bool(begun or late) or unmarked,
+                begun=start,
             ),
         ],
         is_partial=bool(begun or late) or unmarked,
         complete=[
-            _("Visits entered in this portal; arrivals as the desk and the log noted them."),
+            _("Visits recorded here; arrivals from the desk and the log."),
             *begun,
             *late,
             *(completeness(report) if unmarked else []),
@@ -175,8 +189,8 @@ def guests(report: Report) -> ReportContent:
 def _erased_text(erased: int) -> str:
     """Return how many visits have no names any more."""
     return ngettext(
-        "%(n)s visit without names: they were deleted after their time.",
-        "%(n)s visits without names: they were deleted after their time.",
+        "%(n)s visit without names: deleted after the retention period",
+        "%(n)s visits without names: deleted after the retention period",
         erased,
     ) % {"n": erased}
 
@@ -210,7 +224,7 @@ def alerts(report: Report) -> ReportContent:
     kinds = [pgettext("alert", "Kind"), _("Alerts"), pgettext("alert", "Assigned"), _("Median time to assign")]
     kinds += [_("Longest"), pgettext("alert", "Open")]
     each = [_("Began"), pgettext("alert", "Kind"), _("Door"), pgettext("alert", "Assigned to")]
-    each += [_("After"), _("Closed by"), pgettext("alert", "Resolved")]
+    each += [_("Time to assign"), _("Closed by"), pgettext("alert", "Resolved")]
     return ReportContent(
         title=_("Alerts"),
         about="",
@@ -222,7 +236,7 @@ def alerts(report: Report) -> ReportContent:
             figure_of(pgettext("alert", "Assigned"), taken),
             figure_of(_("Never assigned"), len(rows) - taken),
         ],
-        complete=[_("Alerts by the rules that were on."), *doubt, *completeness(report)],
+        complete=[_("Alerts from enabled rules"), *doubt, *completeness(report)],
         is_partial=is_partial,
     )
 
@@ -246,6 +260,7 @@ def staff(report: Report) -> ReportContent:
     rows = find_actions().filter(act_at__gte=report.since, act_at__lt=report.until, by__isnull=False).order_by()
     by = rows.values_list("by__name", "by__email", "action")
     found = by.annotate(n=Count("pk"), support=Count("support_session"), last=Max("at"))
+    start = portal_begun_text(report.since)
     sorted_rows = sorted(found, key=lambda row: (row[0] or row[1], -row[3], row[2]))
     columns = [
         pgettext("person", "Name"),
@@ -256,7 +271,7 @@ def staff(report: Report) -> ReportContent:
         _("Last"),
     ]
     return ReportContent(
-        title=_("Staff’s actions"),
+        title=_("Staff activity"),
         about="",
         period=period_text(report.since, report.until),
         sheets=[ReportTable(_("By person and action"), columns)],
@@ -267,11 +282,11 @@ def staff(report: Report) -> ReportContent:
             ],
         ),
         figures=[
-            figure_of(pgettext("report", "People"), len({row[1] for row in sorted_rows})),
-            figure_of(_("Actions"), sum(row[3] for row in sorted_rows)),
-            figure_of(_("In support sessions"), sum(row[4] for row in sorted_rows)),
+            figure_of(pgettext("report", "People"), len({row[1] for row in sorted_rows}), begun=start),
+            figure_of(_("Actions"), sum(row[3] for row in sorted_rows), begun=start),
+            figure_of(_("In support sessions"), sum(row[4] for row in sorted_rows), begun=start),
         ],
-        complete=[_("Audit log of this portal, support staff included."), *before_portal_text(report.since)],
+        complete=[_("From this portal’s audit log, including support staff"), *before_portal_text(report.since)],
         is_partial=bool(before_portal_text(report.since)),
     )
 
@@ -356,7 +371,7 @@ def week_at_a_glance(report: Report) -> ReportContent:
         _("Records"),
         _("Guests arrived"),
         _("Alerts"),
-        _("Staff’s actions"),
+        _("Staff actions"),
     ]
     return ReportContent(
         title=_("Week at a glance"),
@@ -380,4 +395,5 @@ def _figure_with_comparison(label: str, column: int, now: _DailyNumbers, before:
     doubts = [days.is_doubtful(column) for days in (now, before)]
     texts = [number_text(n, is_at_least=doubt) for n, doubt in zip(sums, doubts, strict=True)]
     is_comparable = sums[1] or not doubts[1]
-    return ReportFigure(label, texts[0], _("Time before: %(n)s") % {"n": texts[1]} if is_comparable else "")
+    begun = portal_begun_text(now.since) if column in _PORTAL_COLUMNS else ""
+    return ReportFigure(label, texts[0], _("Previous period: %(n)s") % {"n": texts[1]} if is_comparable else "", begun)

@@ -42,11 +42,20 @@ LATE_PERIOD = max(back for _, back in LATE_SCHEDULE.values())
 
 @dataclass(frozen=True)
 class ReportFigure:
-    """A headline figure, with its uncertainty as text. `beside`: the value to compare with."""
+    """A headline figure, with its uncertainty as text.
+
+    `beside`: the value to compare with. `begun`: since when it is counted, if that is after the period's start.
+    """
 
     label: str
     value: str
     beside: str = ""
+    begun: str = ""
+
+    @property
+    def more(self) -> list[str]:
+        """Return the lines below the value."""
+        return [line for line in (self.beside, self.begun) if line]
 
 
 @dataclass(frozen=True)
@@ -184,8 +193,8 @@ def _late_records(report: Report, through: datetime) -> list[str]:
     texts = []
     if number := _notified(report.since, report.until).count():
         text = ngettext(
-            "%(n)s record is known from a notification only and not counted yet.",
-            "%(n)s records are known from notifications only and not counted yet.",
+            "%(n)s record not counted yet: received as a notification only.",
+            "%(n)s records not counted yet: received as notifications only.",
             number,
         )
         texts.append(text % {"n": number_format(number, force_grouping=True)})
@@ -209,13 +218,15 @@ def is_covered(known: Coverage, since: datetime, until: datetime) -> bool:
     return known.through is not None and until <= known.through and not any(missing)
 
 
-def figure_of(label: str, n: int, *, is_at_least: bool = False, is_at_most: bool = False) -> ReportFigure:
+def figure_of(
+    label: str, n: int, *, is_at_least: bool = False, is_at_most: bool = False, begun: str = ""
+) -> ReportFigure:
     """Return a headline figure.
 
     `is_at_least`: there may be more. `is_at_most`: there may be fewer. Both: there may be fewer of those that are
-    loaded.
+    loaded. `begun`: see `ReportFigure`.
     """
-    return ReportFigure(label, number_text(n, is_at_least=is_at_least, is_at_most=is_at_most))
+    return ReportFigure(label, number_text(n, is_at_least=is_at_least, is_at_most=is_at_most), begun=begun)
 
 
 def number_of(n: int, *, is_at_least: bool = False, is_at_most: bool = False) -> CellValue:
@@ -266,8 +277,8 @@ def unmonitored_text(since: datetime, until: datetime) -> list[str]:
     if watched is not None and watched <= since:
         return []
     if watched is None or watched >= until:
-        return [_("Alerts were not watched for in this period.")]
-    return [_("Alerts since %(at)s.") % {"at": moment_text(watched)}]
+        return [_("Alerts were not monitored in this period.")]
+    return [_("Alerts monitored since %(at)s.") % {"at": moment_text(watched)}]
 
 
 def monitored_since() -> datetime | None:
@@ -276,8 +287,13 @@ def monitored_since() -> datetime | None:
     return watch.since if watch is not None else None
 
 
+def portal_begun_text(since: datetime) -> str:
+    """Return since when a figure of the portal's own records is counted; empty if since before the period."""
+    return _("Since the portal was connected") if current_tenant().created_at > since else ""
+
+
 def before_portal_text(since: datetime) -> list[str]:
     """Return a note since when the portal records guests and staff's actions; empty if before the period."""
     begun = current_tenant().created_at
-    text = _("Guests and staff’s actions recorded since %(at)s.") % {"at": moment_text(begun)}
+    text = _("Guests and staff actions since the portal was connected (%(at)s).") % {"at": moment_text(begun)}
     return [text] if begun > since else []

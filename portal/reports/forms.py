@@ -73,15 +73,15 @@ class RequestForm(_ChoicesForm):
         found: dict[str, Any] = super().clean() or {}
         first, last = found.get("first"), found.get("last")
         if first and last and last < first:
-            self.add_error("last", _t("The last day is before the first."))
+            self.add_error("last", _t("Choose a last day on or after the first day."))
         elif first and last and (last - first).days >= MAX_DAYS:
-            self.add_error("last", _t("At most %(n)s days in one report.") % {"n": MAX_DAYS})
+            self.add_error("last", _t("One report covers up to %(n)s days.") % {"n": MAX_DAYS})
         return found
 
     def clean_last(self) -> date:
         found: date = self.cleaned_data["last"]
         if found > today():
-            raise forms.ValidationError(_t("This day has not come yet."))
+            raise forms.ValidationError(_t("Choose today or an earlier day."))
         return found
 
     @classmethod
@@ -118,7 +118,7 @@ class _DeliveryForm(forms.Form):
         label=_("Send to"),
         queryset=User.objects.none(),
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("Staff who may see this report. This is checked again each time it is sent."),
+        help_text=_("Staff who can view this report. Checked again each time it is sent."),
     )
 
     def set_recipients(self, kind: ReportKind) -> None:
@@ -145,8 +145,8 @@ class ScheduleForm(_DeliveryForm, _ChoicesForm):
     every = forms.ChoiceField(
         label=pgettext_lazy("schedule", "How often"),
         choices=(
-            (Every.WEEK, _("Every Monday, of the week before")),
-            (Every.MONTH, _("On the 1st, of the month before")),
+            (Every.WEEK, _("Every Monday, for the previous week")),
+            (Every.MONTH, _("On the 1st, for the previous month")),
         ),
         widget=forms.RadioSelect,
     )

@@ -35,14 +35,14 @@ _ALL = (
     ReportKind(
         "week",
         _("Week at a glance"),
-        _("Entries, guests, alerts and staff’s actions, day by day."),
+        _("Entries, guests, alerts and staff actions by day"),
         frozenset({Permission.REPORTS_VIEW, Permission.LOGS_VIEW, Permission.ALERTS_VIEW}),
         activity_reports.week_at_a_glance,
     ),
     ReportKind(
         "may_enter",
-        _("Who may enter"),
-        _("Members with a right to an area, and when."),
+        _("Access by area"),
+        _("Members with access and their hours"),
         frozenset({Permission.REPORTS_VIEW, Permission.MEMBERS_VIEW, Permission.AREAS_VIEW}),
         access_reports.access_by_area,
         area_choice="must",
@@ -51,7 +51,7 @@ _ALL = (
     ReportKind(
         "entered",
         _("Who entered"),
-        _("Everyone who used a door of an area, how often, first and last."),
+        _("People who entered, with the number of entries, the first and the last"),
         frozenset({Permission.REPORTS_VIEW, Permission.LOGS_VIEW, Permission.MEMBERS_VIEW}),
         access_reports.who_entered,
         area_choice="may",
@@ -59,14 +59,14 @@ _ALL = (
     ReportKind(
         "unused",
         _("Unused credentials and rights"),
-        _("Members whose card, code or face opened nothing, and rights to areas that were not used."),
+        _("Unused credentials, and rights to areas without an entry"),
         frozenset({Permission.REPORTS_VIEW, Permission.LOGS_VIEW, Permission.MEMBERS_VIEW, Permission.AREAS_VIEW}),
         access_reports.unused_access,
     ),
     ReportKind(
         "keys",
         _("Keys"),
-        _("Which keys are out, with whom, and since when."),
+        _("Keys that are out, with holder and time"),
         frozenset({Permission.REPORTS_VIEW, Permission.DEVICES_VIEW, Permission.LOGS_VIEW}),
         activity_reports.keys,
         is_as_of_now=True,
@@ -74,7 +74,7 @@ _ALL = (
     ReportKind(
         "guests",
         _("Guests"),
-        _("Visits of the period, their hosts and companies, and who arrived."),
+        _("Visits with hosts, companies and arrivals"),
         frozenset({Permission.REPORTS_VIEW, Permission.GUESTS_VIEW}),
         activity_reports.guests,
         every=Every.MONTH,
@@ -88,8 +88,8 @@ _ALL = (
     ),
     ReportKind(
         "staff",
-        _("Staff’s actions"),
-        _("What each person on the staff did, from the audit log."),
+        _("Staff activity"),
+        _("Staff actions by person"),
         frozenset({Permission.REPORTS_VIEW, Permission.AUDIT_VIEW}),
         activity_reports.staff,
     ),

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from django.urls import reverse
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
+from django.utils.translation import pgettext, pgettext_lazy
 
 from portal.base.ui.chips import Chip
 from portal.base.ui.tables import Column, EmptyState, Table
@@ -29,8 +29,8 @@ def state_of(row: Report) -> Chip:
         partial = row.head is not None and row.head.get("is_partial")
         return Chip("done", _t("Ready"), problem=_t("Incomplete data") if partial else "")
     if row.due_at is None:
-        return Chip("failed", _t("Not made"))
-    return Chip("running", _t("Being made"))
+        return Chip("failed", pgettext("report", "Failed"))
+    return Chip("running", pgettext("report", "Creating"))
 
 
 class Reports(Table):
@@ -42,7 +42,7 @@ class Reports(Table):
         Column("area", _("Area"), value=lambda row: row.choices.get("area_name", "")),
         Column("period", pgettext_lazy("report", "Period"), value=period_text),
         Column("state", pgettext_lazy("report", "State"), value=state_of),
-        Column("requested_at", pgettext_lazy("report", "Asked for"), kind="time", sort="id"),
+        Column("requested_at", pgettext_lazy("report", "Requested"), kind="time", sort="id"),
         Column("by", pgettext_lazy("report", "By")),
         Column("sent", pgettext_lazy("report", "Scheduled"), value=lambda row: row.schedule_id is not None, kind="yes"),
     )
@@ -53,7 +53,8 @@ class Reports(Table):
 
     @property
     def empty(self) -> EmptyState | None:
-        return EmptyState(_t("No reports yet"), _t("Choose a report above. It stays here as it was made."), "report")
+        why = _t("Choose a report above. Reports don’t change after they are created.")
+        return EmptyState(_t("No reports yet"), why, "report")
 
     def row_href(self, row: Report) -> str:
         return reverse("reports:page", args=[self.request.tenant.slug, row.pk])

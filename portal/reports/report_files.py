@@ -25,6 +25,8 @@ _MAX_BRIEF = 320
 _BAR, _LINE, _PALE = 150, 200, 246
 _MARGIN, _SIZE, _CHART_HEIGHT = 12.0, 8.0, 28.0
 _ROW_LINE, _PADDING = 4.5, 0.6
+# Between neighbouring columns and labels, so that no number runs into the next.
+_GAP, _LABEL_LINE = 3.0, 4.0
 # A row with more lines is continued as another row, which may be on the next page.
 _MAX_ROW_LINES = 25
 
@@ -90,12 +92,12 @@ def draw_pdf(head: ReportHead, lines: Iterable[TableLine], *, tenant: str, made:
         pdf.ln(3)
         pdf.write_lines(table.title, 7, 11)
         pdf.write_lines(table.note, 5)
-        if bars := bars_of(table, rows):
-            _draw_bars(pdf, bars)
         _draw_table(pdf, table, rows)
         if left:
-            text = ngettext("%(n)s more line is in the workbook.", "%(n)s more lines are in the workbook.", left)
+            text = ngettext("%(n)s more line is in the Excel file.", "%(n)s more lines are in the Excel file.", left)
             pdf.write_lines(text % {"n": f"{left:,}"}, 7)
+        if bars := bars_of(table, rows):
+            _draw_bars(pdf, bars)
     return bytes(pdf.output())
 
 
@@ -107,7 +109,7 @@ def _shortened(sentences: Sequence[str]) -> list[str]:
         length += _text_width(sentence)
         if lines and length > _MAX_BRIEF:
             more = len(sentences) - len(lines)
-            return [*lines, _("%(n)s more: page 1.") % {"n": more}]
+            return [*lines, _("%(n)s more on page 1") % {"n": more}]
         lines.append(sentence)
     return lines
 
@@ -121,6 +123,7 @@ def _draw_first_page(pdf: _ReportPdf, head: ReportHead) -> None:
         ([each.label for each in head.figures], _SIZE, 4.5, pdf.GREY),
         ([each.value for each in head.figures], 14, 7, pdf.INK),
         ([each.beside for each in head.figures], _SIZE, 4.5, pdf.GREY),
+        ([each.begun for each in head.figures], _SIZE, 4.5, pdf.GREY),
     ):
         if any(texts):
             pdf.set_text_color(colour)
@@ -135,15 +138,21 @@ def _draw_first_page(pdf: _ReportPdf, head: ReportHead) -> None:
 
 def _draw_bars(pdf: _ReportPdf, bars: Sequence[tuple[str, int, str]]) -> None:
     """Draw the numbers of days as bars above the days, scaled to the highest."""
-    pdf.start_page_without_room(_CHART_HEIGHT + 10)
-    top, width = pdf.get_y() + 4, pdf.epw / len(bars)
+    width = pdf.epw / len(bars)
+    measure = partial(pdf.width_of, size=_SIZE)
+    labels = [list(wrap_text(text, width - _GAP, measure)) for _day, _number, text in bars]
+    above = _LABEL_LINE * max(map(len, labels))
+    pdf.ln(3)
+    pdf.start_page_without_room(_CHART_HEIGHT + above + 6)
+    top = pdf.get_y() + above
     most = max(1, *(number for _day, number, _text in bars))
     pdf.set_fill_color(_BAR)
-    for place, (day, number, text) in enumerate(bars):
+    for place, (day, number, _text) in enumerate(bars):
         height, left = _CHART_HEIGHT * number / most, pdf.l_margin + width * place
         pdf.rect(left + width * 0.2, top + _CHART_HEIGHT - height, width * 0.6, height, style="F")
-        pdf.set_y(top + _CHART_HEIGHT - height - 4)
-        pdf.write_line(text, left, width, 4, align="C")
+        for line, label in enumerate(reversed(labels[place]), 1):
+            pdf.set_y(top + _CHART_HEIGHT - height - _LABEL_LINE * line)
+            pdf.write_line(label, left, width, _LABEL_LINE, align="C")
         pdf.set_y(top + _CHART_HEIGHT)
         pdf.write_line(day[-5:], left, width, 4, align="C")
     pdf.set_fill_color(_PALE)
@@ -171,10 +180,7 @@ def _draw_table(pdf: _ReportPdf, table: ReportTable, rows: Sequence[Sequence[Cel
     measure = partial(pdf.width_of, size=_SIZE)
     aligned = ["R" if number else "L" for number in numeric_columns(table, rows)]
     heading, *others = (
-        [
-            list(wrap_text(cell_text(cell), width - 2 * _PADDING, measure))
-            for cell, width in zip(cells, widths, strict=True)
-        ]
+        [list(wrap_text(cell_text(cell), width - _GAP, measure)) for cell, width in zip(cells, widths, strict=True)]
         for cells in [table.columns, *rows]
     )
     _draw_row(pdf, heading, widths, aligned, is_filled=False)
@@ -200,7 +206,7 @@ def _draw_row(
     for lines, width, align in zip(cells, widths, aligned, strict=True):
         for number, line in enumerate(lines):
             pdf.set_y(top + _PADDING + number * _ROW_LINE)
-            pdf.write_line(line, left + _PADDING, width - 2 * _PADDING, _ROW_LINE, align=align, whole=" ".join(lines))
+            pdf.write_line(line, left + _GAP / 2, width - _GAP, _ROW_LINE, align=align, whole=" ".join(lines))
         left += width
     pdf.line(pdf.l_margin, top + height, left, top + height)
     pdf.set_y(top + height)
@@ -244,7 +250,7 @@ def _about_rows(head: ReportHead, tenant: str, made: str) -> Iterator[list[CellV
         yield [sentence]
     for figure in head.figures:
         number = figure.value.replace(",", "")
-        yield [figure.label, int(number) if number.isdecimal() else figure.value, figure.beside]
+        yield [figure.label, int(number) if number.isdecimal() else figure.value, figure.beside, figure.begun]
     for table in head.sheets:
         if table.note:
             yield [table.title, table.note]

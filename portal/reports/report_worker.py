@@ -87,7 +87,7 @@ def _write_files(report: Report) -> dict[str, Any]:
         for number, cells in content.lines:
             lines.write(json.dumps([number, cells], ensure_ascii=False, default=_encode).encode() + b"\n")
     head = content.head
-    heading = {"tenant": report.tenant.name, "made": _("Made %(at)s") % {"at": moment_text(database_now())}}
+    heading = {"tenant": report.tenant.name, "made": _("Created %(at)s") % {"at": moment_text(database_now())}}
     with store.FileWriter("application/json") as file:
         page_lines = report_files.lines_by_table(
             printed_lines(_read_lines(lines.row)), len(head.sheets), MAX_PAGE_LINES

@@ -31,20 +31,22 @@ register_subject("reports", _("Reports"), "report report_schedule")
 register_sentences(
     {
         "report_kind.week": _("Week at a glance"),
-        "report_kind.may_enter": _("Who may enter"),
+        "report_kind.may_enter": _("Access by area"),
         "report_kind.entered": _("Who entered"),
         "report_kind.unused": _("Unused credentials and rights"),
         "report_kind.keys": _("Keys"),
         "report_kind.guests": _("Guests"),
         "report_kind.alerts": _("Alerts"),
-        "report_kind.staff": _("Staff’s actions"),
+        "report_kind.staff": _("Staff activity"),
         "report.asked": _("Report requested: %(kind)s"),
         "report.scheduled": _("Report scheduled: %(kind)s"),
         "report.schedule_changed": _("Report schedule changed: %(kind)s"),
         "report.schedule_ended": _("Report schedule ended: %(kind)s"),
         "report.sent_now": _("Latest report sent: %(kind)s"),
         "report.deleted": ngettext_lazy(
-            "%(n)d report deleted after its time", "%(n)d reports deleted after their time", "n"
+            "%(n)d report deleted after the retention period",
+            "%(n)d reports deleted after the retention period",
+            "n",
         ),
         "report.downloaded": _("Report downloaded: %(kind)s, %(form)s"),
     }

@@ -6,6 +6,7 @@ from django.forms import Form
 from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from portal.base.files.cells import CellValue
@@ -74,7 +75,7 @@ def new(request: TenantRequest, kind: str) -> HttpResponse:
         return redirect("reports:page", request.tenant.slug, report.pk)
     if not form.is_bound and is_row_number(before := request.GET.get("as", "")):
         form = RequestForm.for_report(report_or_404(request, int(before)), chosen)
-    return _form(request, form, chosen, _("Make report"))
+    return _form(request, form, chosen, _("Create report"))
 
 
 @tenant_view(Permission.REPORTS_MANAGE, methods=_PAGE)
@@ -148,6 +149,7 @@ def _context(report: Report) -> dict[str, object]:
     if report.head is None:
         return context
     head = ReportHead.from_json(report.head)
+    context["foreign_text"] = _foreign_text(report)
     context |= {"head": head, "outgoing": outbox.messages_about(report.pk, report_worker.REPORT.name)}
     if report.files_deleted_at is not None:
         return context
@@ -158,6 +160,12 @@ def _context(report: Report) -> dict[str, object]:
     tables = [_table(table, rows, left) for table, (rows, left) in zip(head.sheets, lines, strict=True)]
     cells = (str(cell) for rows, _left in lines for row in rows for cell in row)
     return {**context, "tables": tables, "unprintable": unprintable(cells)}
+
+
+def _foreign_text(report: Report) -> str:
+    """Return in which language a report is; empty if that is the reader's language."""
+    texts = {"en": _("This report is in English."), "ja": _("This report is in Japanese.")}
+    return "" if report.language == get_language() else texts[report.language]
 
 
 def _table(table: ReportTable, rows: Sequence[Sequence[CellValue]], left: int) -> dict[str, object]:

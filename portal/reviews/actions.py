@@ -83,7 +83,9 @@ def delegate(
     with transaction.atomic():
         review = lock_review(review)
         if to not in assigning.reviewers():
-            raise NotSubmitted(_("%(who)s may not decide in reviews. Nothing was delegated.") % {"who": to})
+            raise NotSubmitted(
+                _("Nothing was delegated: %(who)s is not a reviewer. Choose another person.") % {"who": to}
+            )
         values = {"review": review, "by": by.user, "to": to, "note": note}
         row, is_new = Delegation.objects.get_or_create(nonce=nonce.value, defaults=values)
         if not is_new:
@@ -143,7 +145,7 @@ def finish(*, review: Review, by: Requester) -> None:
     with transaction.atomic():
         found = lock_review(review)
         if found.listed_at is None:
-            raise NotSubmitted(_("The list of rights is still being made. Finish when it is complete."))
+            raise NotSubmitted(_("Review not finished: rights are still being collected. Try again later."))
         _check_nothing_under_way(found)
         left = Item.objects.filter(review=found, is_open=True).count()
         ended = {
@@ -165,7 +167,7 @@ def _check_nothing_under_way(review: Review) -> None:
     decisions.update_withdrawals(review)
     if Item.objects.filter(review=review, applied=Applied.SENT).exists():
         raise NotSubmitted(
-            _("Withdrawals are prepared or in progress. End the review when they are done or discarded.")
+            _("Review not finished: withdrawals are prepared or in progress. Complete or discard them first.")
         )
 
 
@@ -199,7 +201,7 @@ def prepare_withdrawals(*, review: Review, area: Area, everywhere: bool, by: Req
         taken = _remove_changed_rows(job, decided, area) if job is not None else []
         if job is None or not taken:
             raise NotSubmitted(
-                _("Nothing to withdraw here: these members keep access to every area, or changed meanwhile.")
+                _("Nothing to withdraw: members with access to every area and changed members are left out.")
             )
         Job.objects.filter(pk=job.pk).update(options={**job.options, "review": review.pk})
         taken_items = Item.objects.filter(review=review, area_id=area.area_id, member_id__in=taken)

@@ -23,7 +23,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from portal.base.ui.times import local
-from portal.base.ui.value_words import join_values
+from portal.base.ui.value_words import join_sentences, join_values
 from portal.domain.people.models import Member
 from portal.domain.people.text_folding import fold
 from portal.reviews import rights
@@ -187,10 +187,10 @@ def barred_manager_text(row: Any) -> str:
     granted_at, who = row.barred[str(row.reviewer_id)], row.reviewer
     if granted_at:
         values = {"who": who, "day": _day_text(granted_at)}
-        text = _("%(who)s granted this access on %(day)s and may not decide. Assign another reviewer.") % values
+        text = _("%(who)s granted this access on %(day)s and cannot decide. Assign another reviewer.") % values
     else:
-        text = _("This is the access of %(who)s, who may not decide. Assign another reviewer.") % {"who": who}
-    return f"{text} {_deciders_text(row.deciders)}"
+        text = _("%(who)s cannot decide about their own access. Assign another reviewer.") % {"who": who}
+    return join_sentences([text, _deciders_text(row.deciders)])
 
 
 def _barred_text(granted_at: str) -> str:
@@ -201,8 +201,8 @@ def _barred_text(granted_at: str) -> str:
 
 def _deciders_text(deciders: Sequence[str]) -> str:
     if not deciders:
-        return _("No one else here can decide: an owner can invite another reviewer.")
-    return _("Who can: %(names)s.") % {
+        return _("There is no other reviewer. An owner can invite one.")
+    return _("Reviewers who can decide: %(names)s") % {
         "names": join_values([*deciders[:_MAX_NAMES], *["…"][: len(deciders) > _MAX_NAMES]])
     }
 

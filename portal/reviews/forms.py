@@ -44,7 +44,7 @@ class _PlanForm(forms.Form):
     def clean_due_on(self) -> Any:
         found = self.cleaned_data["due_on"]
         if found < today() and found != self.initial.get("due_on"):
-            raise forms.ValidationError(_t("This date has passed."))
+            raise forms.ValidationError(_t("Choose today or a later date."))
         return found
 
 
@@ -63,7 +63,7 @@ class StartForm(_PlanForm):
         label=pgettext_lazy("review", "Who reviews"),
         choices=(
             ("even", _("Split evenly among the reviewers below")),
-            ("area", _("One reviewer for each area, in the order of both lists")),
+            ("area", _("One reviewer per area: first area, first reviewer, and so on")),
         ),
         initial="even",
         widget=forms.RadioSelect,
@@ -83,7 +83,7 @@ class StartForm(_PlanForm):
     def clean_areas(self) -> list[Area]:
         found = list(self.cleaned_data["areas"])
         if len(found) > MAX_AREAS:
-            raise forms.ValidationError(_t("At most %(n)s areas in one review.") % {"n": MAX_AREAS})
+            raise forms.ValidationError(_t("One review covers up to %(n)s areas.") % {"n": MAX_AREAS})
         return found
 
     @property

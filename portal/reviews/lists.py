@@ -17,7 +17,7 @@ from portal.base.ui.chips import Chip
 from portal.base.ui.tables import BulkAction, Column, EmptyState, Filter, Table
 from portal.base.ui.tables.keyset import ListPage
 from portal.base.ui.times import local, time_tag, today
-from portal.base.ui.value_words import join_values
+from portal.base.ui.value_words import add_label, join_values
 from portal.domain.people import queries as mirror
 from portal.reviews import assigning, queries
 from portal.reviews.models import Applied, Decision, Item, Review, RightStatus, State, StepAction, Use
@@ -38,7 +38,7 @@ def chip_of(review: Review) -> Chip:
 def done_cell(row: Any) -> SafeString:
     """Return the progress of a review as a drawing with figures."""
     if row.listed_at is None and row.state == State.RUNNING:
-        return format_html('<span class="muted">{}</span>', _t("The list is being made"))
+        return format_html('<span class="muted">{}</span>', _t("Collecting"))
     bar = format_html(
         '<svg class="review-bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
         '<rect class="bar-rest" width="100" height="8"/><rect class="bar-good" width="{}" height="8"/></svg>',
@@ -85,7 +85,7 @@ class Reviews(Table):
     def empty(self) -> EmptyState | None:
         return EmptyState(
             _t("No access reviews yet"),
-            _t("In a review, the people responsible confirm or withdraw everyone’s access to chosen areas."),
+            _t("Reviewers confirm or withdraw each person’s access to the selected areas."),
             "checklist",
         )
 
@@ -97,14 +97,14 @@ class Reviews(Table):
 
 _STATES = (
     ("open", pgettext_lazy("review", "Not decided")),
-    ("stuck", _("Reviewer may not decide")),
+    ("stuck", _("Reviewer cannot decide")),
     ("confirm", pgettext_lazy("review", "Confirmed")),
     ("withdraw", pgettext_lazy("review", "To be withdrawn")),
     ("withdrawn", pgettext_lazy("withdrawal", "Withdrawn")),
 )
 _USES = (("30", _("In the last 30 days")), ("older", _("Longer ago")), ("never", _("None in the log")))
 _RIGHT_STATUSES = (
-    ("changed", _("Changed meanwhile")),
+    ("changed", _("Changed since")),
     ("none", _("No longer has this right")),
     ("left", _("No longer in the members list")),
     ("unread", _("Right not loaded")),
@@ -168,7 +168,7 @@ class Items(Table):
         return [
             Filter("state", _("Decision"), _STATES, _by_state),
             Filter("use", _("Last use"), _USES, _by_use),
-            Filter("right_status", _("Meanwhile"), _RIGHT_STATUSES, _by_right_status),
+            Filter("right_status", _("Status now"), _RIGHT_STATUSES, _by_right_status),
             Filter("area", _("Area"), areas, lambda rows, ids: rows.filter(area_id__in=ids)),
             Filter("group", _("Group"), _groups, _by_group),
         ]
@@ -206,7 +206,7 @@ class Items(Table):
     @property
     def empty(self) -> EmptyState | None:
         if self.review.listed_at is None:
-            return EmptyState(_t("The list is being made"), _t("Rights appear here as they are listed."), "checklist")
+            return EmptyState(_t("Collecting"), _t("Collecting the rights to review."), "checklist")
         return EmptyState(_t("No one has access to these areas"), "", "checklist")
 
 
@@ -282,7 +282,7 @@ def buttons(row: Item) -> SafeString:
     drawn = "".join(
         f'<button class="btn btn-sm review-{action.value}" form="decide" name="press" '
         f'value="{row.pk}:{action.value}:{row.version}:{escape(row.now_digest)}" data-key="{key}" '
-        f'aria-label="{escape(word)}: {escape(row.name)}">{escape(word)}</button>'
+        f'aria-label="{add_label(row.name, word).__html__()}">{escape(word)}</button>'
         for action, word, key in actions
     )
     return mark_safe(f'<span class="review-buttons">{drawn}</span>')  # noqa: S308 - escaped piece by piece
@@ -304,7 +304,7 @@ def right_cell(row: Any) -> SafeString:
 def since_text(row: Item) -> str:
     """Return since when the right has existed, as far as that is known."""
     if row.since_at is None:
-        return _t("Not known")
+        return pgettext("review", "Unknown")
     by = local(row.since_at).date().isoformat()
     if row.since_from == row.since_at:
         return by
@@ -316,10 +316,14 @@ def since_text(row: Item) -> str:
 def use_text(row: Item) -> str:
     """Return the last use of the area, at the time when the item was created."""
     if row.use == Use.AREA:
-        return row.used_on.isoformat() if row.used_on else _t("Not known")
+        return row.used_on.isoformat() if row.used_on else pgettext("review", "Unknown")
     if row.use == Use.NEVER:
         since = row.review.log_from
-        return _t("None since %(day)s") % {"day": local(since).date().isoformat()} if since else _t("Not known")
+        return (
+            _t("None since %(day)s") % {"day": local(since).date().isoformat()}
+            if since
+            else pgettext("review", "Unknown")
+        )
     day = row.seen_on.isoformat() if row.seen_on else "–"
     return _t("Not in their last %(n)s log entries (elsewhere %(day)s)") % {"n": MAX_RECORDS, "day": day}
 
@@ -349,7 +353,7 @@ def decision_cell(row: Any, *, is_mine: bool = False) -> SafeString:
     kind = kinds.get(row.applied) or {"confirm": "valid", "withdraw": "delete"}[row.decision]
     drawn = Chip(kind, decision_text(row)).__html__()
     if queries.is_granted_again(row):
-        drawn += format_html(" {}", Chip("unknown", _t("Has the right again")))
+        drawn += format_html(" {}", Chip("unknown", _t("Access granted again")))
     elif queries.is_outdated(row) or queries.is_void(row):
         drawn += format_html(" {}", Chip("unknown", _t("Decide again")))
     drawn += late_chip(row)
@@ -362,7 +366,7 @@ def decision_cell(row: Any, *, is_mine: bool = False) -> SafeString:
 
 def _reviewer_cell(row: Item) -> SafeString:
     """Return the reviewer, with a note if this person may not decide."""
-    barred = Chip("unknown", _t("May not decide")) if row.is_barred and row.is_open else ""
+    barred = Chip("unknown", _t("Cannot decide")) if row.is_barred and row.is_open else ""
     return format_html("{} {}", row.reviewer or "", barred)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 from django.utils.functional import Promise, cached_property
+from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
@@ -163,9 +164,11 @@ class ReviewProgress:
         return loaded_of(self.review)
 
     @property
-    def total_text(self) -> str:
-        """Return the number of rights as text, with "at least" if rights are missing."""
-        return self.loaded.count_text(self.total.items)
+    def done_text(self) -> str:
+        """Return how many rights are done, with "at least" if rights are missing."""
+        is_partial = self.loaded.is_partial
+        text = _t("%(n)s of at least %(all)s rights done") if is_partial else _t("%(n)s of %(all)s rights done")
+        return text % {"n": f"{self.total.done:,}", "all": f"{self.total.items:,}"}
 
     @cached_property
     def total(self) -> ReviewTally:
@@ -308,7 +311,7 @@ def changes_of(request: TenantRequest, item: Item) -> list[AccessChange]:
 OUTCOMES: Mapping[str, str | Promise] = {
     "confirmed": pgettext_lazy("review", "Confirmed"),
     "withdrawn": pgettext_lazy("withdrawal", "Withdrawn"),
-    "given_again_after_withdrawal": _("Withdrawn, then given again"),
+    "given_again_after_withdrawal": _("Withdrawn, then granted again"),
     "right_not_loaded": _("Right not loaded"),
     "not_decided": pgettext_lazy("review", "Not decided"),
     "right_changed_after_decision": _("Right changed after the decision"),

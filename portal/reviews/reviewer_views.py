@@ -84,14 +84,14 @@ _RESULT_TEXTS: dict[DecisionResult, Callable[[], str]] = {
     DecisionResult.EARLIER: lambda: _(
         "Not saved: you already decided this, with another note. Press again to save this note."
     ),
-    DecisionResult.ELSEWHERE: lambda: _("Not saved: someone else decided or delegated this in the meantime."),
+    DecisionResult.ELSEWHERE: lambda: _("Not saved: another person has decided or delegated this. Reload the page."),
     DecisionResult.CHANGED: lambda: _("Not saved: the right has changed. Look at the new right and decide again."),
-    DecisionResult.UNREAD: lambda: _("Not saved: this right is not loaded at the moment."),
-    DecisionResult.GONE: lambda: _("Not saved: this person no longer has the right."),
+    DecisionResult.UNREAD: lambda: _("Not saved: this right is not loaded at the moment. Try again later."),
+    DecisionResult.GONE: lambda: _("Not saved: this person no longer has the right. No decision is needed."),
     DecisionResult.BARRED: lambda: _(
         "Not saved: you granted this access, or it is your own. Another reviewer decides."
     ),
-    DecisionResult.UNDER_WAY: lambda: _("Not saved: the withdrawal is already in progress."),
+    DecisionResult.UNDER_WAY: lambda: _("Not saved: the withdrawal is already in progress. No decision is needed."),
 }
 
 
@@ -120,7 +120,7 @@ def _read_press(request: TenantRequest) -> tuple[int, DecisionPress]:
 def _check_note(press: DecisionPress) -> None:
     """Raise NotSubmitted for a note that is too long to be saved."""
     if len(press.note) > NOTE_MAX:
-        raise NotSubmitted(_("A note has at most %(n)d characters. Nothing was saved.") % {"n": NOTE_MAX})
+        raise NotSubmitted(_("Not saved: the note is too long. Shorten it to %(n)d characters.") % {"n": NOTE_MAX})
 
 
 def _back(request: TenantRequest, review: Review) -> str:
@@ -152,7 +152,7 @@ def _decide_many(request: TenantRequest, review_id: int, action: StepAction) -> 
     count = open_ones.filter(is_barred=False).count()
     if not count:
         barred = _RESULT_TEXTS[DecisionResult.BARRED]() if open_ones.exists() else ""
-        messages.info(request, barred or _("Nothing selected that waits for a decision."))
+        messages.info(request, barred or _("None of the selected rights needs a decision."))
         return redirect(back)
     if "sure" not in request.POST:
         return _ask_to_decide_many(request, selection, action, count, back)
@@ -184,9 +184,9 @@ def _ask_to_decide_many(
     if selection.queryset.filter(is_open=True, is_barred=True).exists():
         lines.append(_("Rights that you granted, or that are your own, are left out. Another reviewer decides."))
     if action == StepAction.WITHDRAW:
-        lines.append(_("Access ends when the manager of the review applies the withdrawals."))
+        lines.append(_("Access remains until the withdrawals are applied."))
     if count > decisions.MAX_ITEMS:
-        lines.append(_("%(n)s at a time: repeat for the rest.") % {"n": f"{decisions.MAX_ITEMS:,}"})
+        lines.append(_("Up to %(n)s at a time. Repeat for the rest.") % {"n": f"{decisions.MAX_ITEMS:,}"})
     last = Item.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
     fields = selection.fields | {"sure": "1", _LAST_ITEM_FIELD: str(last)}
     return confirmation.ask(
@@ -209,7 +209,7 @@ def _show_result(request: TenantRequest, action: StepAction, many: ManyResult) -
     messages.success(request, message % {"n": f"{many.saved:,}"})
     if many.skipped:
         left = ngettext(
-            "%(n)s changed meanwhile and was left out.", "%(n)s changed meanwhile and were left out.", many.skipped
+            "%(n)s right was left out: it has changed.", "%(n)s rights were left out: they have changed.", many.skipped
         )
         messages.warning(request, left % {"n": f"{many.skipped:,}"})
     if many.barred:

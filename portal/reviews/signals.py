@@ -54,8 +54,8 @@ register_sentences(
             "n",
         ),
         "review.delegated": ngettext_lazy(
-            "Access review %(title)s: %(n)s item delegated to %(who)s",
-            "Access review %(title)s: %(n)s items delegated to %(who)s",
+            "Access review %(title)s: %(n)s right delegated to %(who)s",
+            "Access review %(title)s: %(n)s rights delegated to %(who)s",
             "n",
         ),
         "review.withdrawals": ngettext_lazy(

@@ -151,7 +151,7 @@ def delegate_items(
     count = selection.count()
     form = DelegateForm(request.POST if "to" in request.POST else None, exclude=exclude)
     if not count:
-        messages.info(request, _("Nothing was delegated: only rights that wait for a decision can be."))
+        messages.info(request, _("Nothing was delegated: none of the selected rights needs a decision."))
         return redirect(back)
     if form.is_bound and form.is_valid():
         try:
@@ -167,12 +167,12 @@ def delegate_items(
             form.add_error(None, str(why))
         else:
             message = ngettext(
-                "%(n)s item delegated to %(who)s.", "%(n)s items delegated to %(who)s.", result.delegated
+                "%(n)s right delegated to %(who)s.", "%(n)s rights delegated to %(who)s.", result.delegated
             )
             messages.success(request, message % {"n": result.delegated, "who": values["to"]})
             _warn_left_out(request, result)
             return redirect(back)
-    question = ngettext("Delegate %(n)s item?", "Delegate %(n)s items?", count) % {"n": count}
+    question = ngettext("Delegate %(n)s right?", "Delegate %(n)s rights?", count) % {"n": count}
     return confirmation.ask(
         request,
         _("Delegate"),
@@ -189,8 +189,8 @@ def delegate_items(
 def _warn_left_out(request: TenantRequest, result: actions.DelegationResult) -> None:
     if result.left_out:
         message = ngettext(
-            "%(n)s was left out: the new reviewer granted this access, or it is their own. Choose someone else.",
-            "%(n)s were left out: the new reviewer granted this access, or it is their own. Choose someone else.",
+            "%(n)s was left out: the new reviewer granted this access, or it is their own. Choose another reviewer.",
+            "%(n)s were left out: the new reviewer granted this access, or it is their own. Choose another reviewer.",
             result.left_out,
         )
         messages.warning(request, message % {"n": f"{result.left_out:,}"})
@@ -205,7 +205,7 @@ def groups(request: TenantRequest, review_id: int) -> HttpResponse:
     if form.is_valid():
         action = partial(actions.assign_groups, review=review, groups=form.chosen)
         if (result := submit_once(request, form, action)) is not None:
-            message = ngettext("%(n)s item assigned.", "%(n)s items assigned.", result.delegated) % {
+            message = ngettext("%(n)s right assigned.", "%(n)s rights assigned.", result.delegated) % {
                 "n": result.delegated
             }
             messages.success(request, message)
@@ -238,23 +238,23 @@ def finish(request: TenantRequest, review_id: int) -> HttpResponse:
     if request.method == "POST":
         return _run_and_redirect(request, review, actions.finish)
     total, ready = queries.count_items(review.items.all()), decisions.to_withdraw(review).count()
-    lines = [_("No decisions can be made after that. The report is signed and does not change.")]
+    lines = [_("Decisions are not possible after that. The report is signed and does not change.")]
     if total.waiting:
         line = ngettext(
-            "%(n)s right is not decided. The report says so.",
-            "%(n)s rights are not decided. The report says so.",
+            "%(n)s right is undecided. The report notes this.",
+            "%(n)s rights are undecided. The report notes this.",
             total.waiting,
         )
         lines.append(line % {"n": total.waiting})
     if ready:
         line = ngettext(
-            "%(n)s withdrawal was not applied. The report says so.",
-            "%(n)s withdrawals were not applied. The report says so.",
+            "%(n)s withdrawal was not applied. The report notes this.",
+            "%(n)s withdrawals were not applied. The report notes this.",
             ready,
         )
         lines.append(line % {"n": ready})
     if note := queries.loaded_of(review).summary():
-        lines.append(_("%(note)s. These rights are not reviewed, and the report says so.") % {"note": note})
+        lines.append(_("%(note)s. These rights are not reviewed. The report notes this.") % {"note": note})
     return _render_confirm(request, review, _("Finish review"), _("Finish “%(title)s”?"), lines)
 
 

@@ -29,8 +29,8 @@ class RollCall(TenantModel):
 
 
 class How(models.TextChoices):
-    START = "start", _("Believed in at the start")
-    LOG = "log", _("Seen after the start")
+    START = "start", _("Presumed inside")
+    LOG = "log", _("Seen since the start")
     HAND = "hand", _("Added by hand")
 
 
@@ -60,7 +60,7 @@ class PersonStatus(models.TextChoices):
 
     SAFE = "safe", pgettext_lazy("roll call", "Safe")
     MISSING = "missing", pgettext_lazy("roll call", "Not found")
-    OPEN = "open", pgettext_lazy("roll call", "Not yet")
+    OPEN = "open", pgettext_lazy("roll call", "Unaccounted for")
 
 
 class Tick(TenantModel):

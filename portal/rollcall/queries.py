@@ -20,14 +20,16 @@ from portal.domain.visits.days import Day
 from portal.rollcall.actions import TickRefusal
 from portal.rollcall.models import ListedPerson, PersonStatus, RollCall, Tick
 
-HEADLINE = gettext_lazy("%(safe)s of %(all)s accounted for, %(open)s not yet, %(missing)s not found")
+HEADLINE = gettext_lazy("%(safe)s of %(all)s safe, %(open)s unaccounted for, %(missing)s not found")
 # Texts that the phone shows with its own numbers.
 PHONE_TEXTS = {
     "headline": HEADLINE,
-    "offline": gettext_lazy("Offline. What you tick is kept on this phone."),
-    "signed_out": gettext_lazy("You are signed out. Sign in again to send what you ticked."),
-    "no_right": gettext_lazy("You no longer have permission to tick. What you ticked was not sent."),
-    "waiting": gettext_lazy("Offline: %(n)s not sent yet. Your ticks are kept on this phone."),
+    "offline": gettext_lazy("Offline. Your check-offs are saved on this phone."),
+    "signed_out": gettext_lazy("You are signed out. Sign in again to send your check-offs."),
+    "no_right": gettext_lazy(
+        "Check-offs not sent: you no longer have the permission “Run a roll call”. Ask an owner for it."
+    ),
+    "waiting": gettext_lazy("Offline: %(n)s not sent yet. Your check-offs are saved on this phone."),
 }
 # These ticks are sent again, because a lower number may become visible after a higher one.
 _OVERLAP = 100
@@ -161,18 +163,18 @@ def not_saved_text(refused: Iterable[TickRefusal | None]) -> str:
     counted = Counter(refused)
     words = {
         TickRefusal.UNREADABLE: ngettext(
-            "%(n)d tick not saved: it could not be read. Check the list and tick again.",
-            "%(n)d ticks not saved: they could not be read. Check the list and tick again.",
+            "%(n)d check-off not saved: it could not be read. Check the list and try again.",
+            "%(n)d check-offs not saved: they could not be read. Check the list and try again.",
             counted[TickRefusal.UNREADABLE],
         ),
         TickRefusal.UNLISTED: ngettext(
-            "%(n)d tick not saved: the person is not on this list. Add them by name.",
-            "%(n)d ticks not saved: the people are not on this list. Add them by name.",
+            "%(n)d check-off not saved: the person is not on this list. Add them by name.",
+            "%(n)d check-offs not saved: the people are not on this list. Add them by name.",
             counted[TickRefusal.UNLISTED],
         ),
         TickRefusal.LATE: ngettext(
-            "%(n)d tick not saved: the roll call had ended. Its report does not show it.",
-            "%(n)d ticks not saved: the roll call had ended. Its report does not show them.",
+            "%(n)d check-off not saved: the roll call had ended. The report does not show it.",
+            "%(n)d check-offs not saved: the roll call had ended. The report does not show them.",
             counted[TickRefusal.LATE],
         ),
     }

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from accessapi.reading import read_json
 from portal.base.ui import live_updates
+from portal.base.ui.value_words import add_label, join_sentences
 from portal.domain.intents.recording import Requester
 from portal.rollcall import actions, queries
 from portal.rollcall.models import PersonStatus
@@ -25,13 +26,13 @@ from tenants.roles import Permission
 class StartForm(forms.Form):
     """The form to start a roll call. The same `nonce` starts only one."""
 
-    name = forms.CharField(label=pgettext_lazy("roll call", "Reason"), max_length=100)
+    name = forms.CharField(label=gettext_lazy("Name of the roll call"), max_length=100)
     nonce = forms.UUIDField(initial=uuid.uuid4, widget=forms.HiddenInput)
 
 
 class PersonForm(forms.Form):
     name = forms.CharField(label=pgettext_lazy("person", "Name"), max_length=100)
-    place = forms.CharField(label=gettext_lazy("Last seen where"), max_length=100, required=False)
+    place = forms.CharField(label=gettext_lazy("Place last seen"), max_length=100, required=False)
     nonce = forms.UUIDField(initial=uuid.uuid4, widget=forms.HiddenInput)
 
 
@@ -128,14 +129,16 @@ def add(request: TenantRequest, call_id: int) -> HttpResponse:
     page = reverse("rollcall:page", args=[request.tenant.slug, call.pk])
     if call.ended_at is not None:
         report = reverse("rollcall:report", args=[request.tenant.slug, call.pk])
-        return interrupted_requests.return_to_form(request, report, _("Nobody was added. The roll call has ended."))
+        return interrupted_requests.return_to_form(
+            request, report, _("The person was not added: the roll call has ended. Start a new one.")
+        )
     if "key" in request.POST:
         actions.add_seen(call=call, key=request.POST["key"], by=Requester.from_request(request))
     elif form.is_valid():
         actions.add_by_name(call=call, **form.cleaned_data, by=Requester.from_request(request))
     else:
-        wrong = [(each.label, " ".join(map(str, each.errors))) for each in form.visible_fields() if each.errors]
-        why = " ".join([_("Nobody was added."), *(f"{label}: {text}" for label, text in wrong)])
+        wrong = [add_label(join_sentences(each.errors), each.label) for each in form.visible_fields() if each.errors]
+        why = join_sentences([_("The person was not added."), *wrong])
         return interrupted_requests.return_to_form(request, page, why)
     return redirect(page)
 

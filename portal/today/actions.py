@@ -55,8 +55,8 @@ class SettingsForm(ConflictForm, forms.ModelForm):  # type: ignore[type-arg]  # 
         required=False,
         min_value=0,
         max_value=MOST_LINK_MINUTES,
-        help_text=gettext_lazy("0: as long as the code is valid."),
-        error_messages={"max_value": gettext_lazy("At most a year: 525600 minutes.")},
+        help_text=gettext_lazy("0: valid as long as the code"),
+        error_messages={"max_value": gettext_lazy("Enter at most one year.")},
     )
 
     class Meta:
@@ -174,7 +174,9 @@ def notice_of_undo(done: UndoResult | None, by: Requester, day: Day) -> BoardNot
         return BoardNotice(_("Nothing to undo."), is_refusal=True)
     more = _subject_of(checking_in.last_action(by))
     if not done.visits:
-        return BoardNotice(_("Not undone: it was changed since."), undo_name=more, is_refusal=True)
+        return BoardNotice(
+            _("Not undone: the visit has changed since. Check the list."), undo_name=more, is_refusal=True
+        )
     first = done.visits[0]
     return BoardNotice(_status_text(first, day, len(done.visits) - 1), first, more)
 

@@ -184,7 +184,7 @@ def test_a_job_of_long_ago_and_one_whose_rows_were_sent_again_are_not_told(house
 def test_how_many_are_in_the_building_says_how_certain_it_is(house):
     area(house, "Hall", front="in")
     came_in(house, "M1", "front")
-    assert re.search(r"About 1 in the building</a></p>\s*<p>0 by an entry, 1 likely", home(house))
+    assert re.search(r"About 1 in the building</a></p>\s*<p>0 confirmed, 1 likely", home(house))
     area(house, "Lobby", front="in", back="out")
     html = home(house)
     assert "At least 1 in the building" in html

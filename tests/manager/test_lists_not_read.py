@@ -86,16 +86,16 @@ def test_a_report_of_keys_says_that_the_log_does_not_tell_of_now(desk):
     told = desk.page(desk.ask("keys"))
     assert "The activity log is not loaded." in told
     assert "Keys out at least 0" in told
-    assert "Known of every key." not in told
+    assert "All key locations known" not in told
     loaded(desk.place)
-    assert "Known of every key." in desk.page(desk.ask("keys"))
+    assert "All key locations known" in desk.page(desk.ask("keys"))
 
 
 def test_a_report_of_guests_counts_at_least_where_their_list_is_not_read(desk):
     loaded(desk.place)
     told = desk.page(desk.ask("guests"))
     assert "Guests not loaded." in told
-    assert "Visits at least 0 Arrived at least 0" in told
+    assert "Visits at least 0 Since the portal was connected Arrived at least 0" in told
     with desk.scope():
         MirrorState.objects.filter(kind=MirrorKind.GUESTS).update(as_of=timezone.now())
     assert "Guests not loaded." not in desk.page(desk.ask("guests"))
@@ -223,7 +223,7 @@ def test_a_roll_call_without_the_log_says_so_in_list_and_report(desk):
     started = desk.client.post(
         _at(desk, "roll-call/start/"), {"name": "Drill", "nonce": str(uuid.uuid4())}, follow=True
     )
-    assert "The activity log was not loaded at the start." in said(started)
+    assert "Activity log not loaded at the start" in said(started)
     assert "Activity log not loaded at the start" in page(desk, "roll-call/")
 
 

@@ -46,12 +46,12 @@ def test_a_person_of_a_roll_call_whose_place_is_too_long(place, owner):
         call = roll_calls.start(name="Drill", nonce=uuid.uuid4(), by=Requester(place.tenant, place.owner))
     page = reverse("rollcall:page", args=[slug, call.pk])
     words, again = sent(owner, page, "place", name="山田 太郎", place="3F " * 50)
-    assert "Nobody was added. Last seen where: Ensure this value has at most 100 characters" in words
+    assert "The person was not added. Place last seen: Ensure this value has at most 100 characters" in words
     assert (again["name"], again["place"]) == (["山田 太郎"], ["3F " * 50])
     with tenant_scope(place.tenant):
         roll_calls.end(call=call, by=Requester(place.tenant, place.owner))
     answer = owner.post(reverse("rollcall:add", args=[slug, call.pk]), {"name": "山田 太郎"}, follow=True)
-    assert "Nobody was added. The roll call has ended." in said(answer)
+    assert "The person was not added: the roll call has ended. Start a new one." in said(answer)
     assert "山田 太郎" in said(answer), "to be copied"
 
 

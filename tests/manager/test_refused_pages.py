@@ -61,7 +61,7 @@ def test_a_report_of_keys_says_that_the_contract_lacks_them(make):
     told = desk.page(desk.ask("keys"))
     assert "does not include this: key-box contract." in told
     assert "Keys out at least 0" in told
-    assert "Known of every key." not in told
+    assert "All key locations known" not in told
 
 
 def test_where_key_boxes_were_never_read_nobody_says_that_there_are_none(desk):

@@ -74,7 +74,7 @@ def test_missed_runs_are_made_up_once_and_counted(desk):
         latest = Report.objects.filter(schedule=schedule).latest("since")
         assert Report.objects.filter(schedule=schedule).count() == 2
     assert latest.missed == 2
-    assert "2 reports before this one were missed." in desk.page(latest)
+    assert "2 earlier reports were not created." in desk.page(latest)
     assert len(mail.outbox) == 1
 
 

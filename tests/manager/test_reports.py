@@ -58,7 +58,7 @@ def test_every_kind_is_made_and_shown_as_page_pdf_and_workbook(desk):
 def test_a_page_waits_for_its_report_and_shows_it_once_it_is_made(desk):
     answer = desk.client.post(desk.link("new", "week"), desk.days())
     waiting = desk.client.get(answer["Location"])
-    assert "The report is being made. It appears here." in said(waiting)
+    assert "Creating the report. It appears here when it is ready." in said(waiting)
     [seen] = re.findall(r'data-version="(\w+)" hx-swap', waiting.content.decode())
     with desk.scope():
         report = Report.objects.latest("pk")
@@ -79,9 +79,9 @@ def test_a_form_that_is_sent_twice_asks_for_one_report(desk):
 
 def test_days_that_are_none_are_refused_with_what_was_typed(desk):
     for first, last, why in (
-        ("2026-01-02", "2026-01-01", "The last day is before the first."),
-        ("2024-01-01", "2026-01-01", "At most 366 days in one report."),
-        ("2026-01-01", "2999-01-01", "This day has not come yet."),
+        ("2026-01-02", "2026-01-01", "Choose a last day on or after the first day."),
+        ("2024-01-01", "2026-01-01", "One report covers up to 366 days."),
+        ("2026-01-01", "2999-01-01", "Choose today or an earlier day."),
     ):
         answer = desk.client.post(desk.link("new", "week"), desk.days(first=first, last=last))
         assert why in said(answer)
@@ -146,7 +146,7 @@ def test_rights_that_nobody_used_are_named_with_their_members(desk):
     assert row[1:] == ["at least 2", "at least 1", "at most 1 of those loaded"]
     assert [(row[0], row[3]) for row in desk.rows(report, 2)] == [(idle.member_name, desk.area.area_name)]
     page = desk.page(report)
-    assert "Rights that were not used at most 1 of those loaded" in page
+    assert "Unused access rights at most 1 of those loaded" in page
     assert "Members with unused credentials at most" in page
 
 
@@ -191,7 +191,7 @@ def test_of_an_area_that_is_gone_nobody_is_said_to_have_entered(desk):
         )  # fmt: skip
         report_worker.create_report(report.pk)
     page = desk.page(report)
-    assert "This area is no longer there." in page
+    assert "This area has been deleted." in page
     assert desk.people[0].member_name not in page
 
 
@@ -206,7 +206,7 @@ def test_alerts_of_a_time_in_which_nobody_watched_for_them_are_not_said_to_be_no
         DetectionState.objects.update_or_create(tenant=desk.place.tenant, defaults={"since": timezone.now()})
     page = desk.page(desk.ask("alerts"))
     assert "Alerts at least 0" in page
-    assert "Alerts were not watched for in this period." in page
+    assert "Alerts were not monitored in this period." in page
 
 
 def test_days_before_the_portal_are_not_said_to_be_days_without_alerts(desk):
@@ -222,7 +222,7 @@ def test_days_before_the_portal_are_not_said_to_be_days_without_alerts(desk):
     assert [row[3] for row in rows] == [row[5] for row in rows] == ["not recorded"] * 5 + [0, 0]
     page = desk.page(report)
     assert "Alerts at least 0" in page
-    assert "Guests and staff’s actions recorded since" in page
+    assert "Guests and staff actions since the portal was connected (" in page
 
 
 def test_many_gaps_of_the_log_leave_room_for_the_lines(desk):
@@ -235,7 +235,7 @@ def test_many_gaps_of_the_log_leave_room_for_the_lines(desk):
     )
     drawn = texts(report_files.draw_pdf(head, [(0, [f"Person {n}"]) for n in range(40)], tenant="T", made=""))
     assert len(drawn) <= 3
-    assert all("more: page 1." in page for page in drawn)
+    assert all("more on page 1" in page for page in drawn)
     assert "Gap 199." in drawn[0]
 
 
@@ -253,11 +253,11 @@ def test_the_lines_go_when_the_data_of_a_guest_in_them_goes(desk):
         erasing.erase(desk.place.tenant)
     page = desk.page(report)
     assert "佐々木 花子" not in page
-    assert "The lines were deleted" in page
+    assert "Details were deleted on" in page
     assert "Visits at least 1" in page
     assert desk.client.get(desk.link("download", report.pk, "pdf")).status_code == 404
     again = said(desk.client.get(desk.link("new", "guests") + f"?as={report.pk}"))
-    assert "Make report" in again
+    assert "Create report" in again
     assert desk.client.get(desk.link("new", "guests") + "?as=" + "9" * 5000).status_code == 200
 
 
@@ -293,7 +293,7 @@ def test_a_week_is_shown_beside_the_one_before_with_its_bars(desk):
     desk.passes(desk.people[0], 3)
     desk.passes(desk.people[0], days=9)
     page = desk.client.get(desk.link("page", desk.ask("week").pk))
-    assert "Entries at least 3 Time before: at least 1" in said(page)
+    assert "Entries at least 3 Previous period: at least 1" in said(page)
     assert b"chart-bar" in page.content
 
 

@@ -112,7 +112,7 @@ def test_two_reviewers_never_overwrite_each_other(desk):
     seen = desk.buttons(review, first)
     desk.press(review, seen["confirm"])
     page = desk.press(review, seen["withdraw"])
-    assert "Not saved: someone else decided or delegated this in the meantime." in page
+    assert "Not saved: another person has decided or delegated this. Reload the page." in page
     assert desk.item(review, first).decision == "confirm"
 
 
@@ -144,7 +144,7 @@ def test_a_selection_is_confirmed_at_once_but_for_what_changed(desk):
     carried = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', page.content.decode()))
     answer = desk.decider.post(desk.link("confirm_many", review.pk), everything | carried, follow=True)
     assert "2 rights confirmed." in said(answer)
-    assert "1 changed meanwhile and was left out." in said(answer)
+    assert "1 right was left out: it has changed." in said(answer)
 
 
 def test_a_groups_reviewer_comes_before_the_areas(desk):
@@ -179,7 +179,7 @@ def test_who_may_no_longer_decide_gets_no_items_and_no_mail(desk):
     desk.remind(review)
     assert desk.item(review, late).reviewer_id is None
     assert mail.outbox == []
-    assert "4 that no assigned reviewer may decide" in said(desk.client.get(desk.link("page", review.pk)))
+    assert "4 rights without a reviewer who can decide" in said(desk.client.get(desk.link("page", review.pk)))
     assert desk.decider.get(desk.link("decide", review.pk)).status_code == 403
 
 
@@ -208,14 +208,14 @@ def test_nothing_is_finished_before_the_list_is_made_or_while_withdrawals_are_un
     with desk.scope():
         Review.objects.filter(pk=review.pk).update(listed_at=None)
     page = said(desk.client.post(desk.link("finish", review.pk), follow=True))
-    assert "The list of rights is still being made." in page
+    assert "Review not finished: rights are still being collected." in page
     with desk.scope():
         Review.objects.filter(pk=review.pk).update(listed_at=timezone.now())
     desk.decide(review, desk.holders[0], "withdraw")
     desk.withdrawals(review)
     for act in ("finish", "cancel"):
         page = said(desk.client.post(desk.link(act, review.pk), follow=True))
-        assert "Withdrawals are prepared or in progress." in page
+        assert "Review not finished: withdrawals are prepared or in progress." in page
     with desk.scope():
         assert Review.objects.get(pk=review.pk).state == "running"
 
@@ -224,7 +224,7 @@ def test_items_are_delegated_and_the_new_reviewer_decides(desk):
     review = desk.start()
     other = desk.place.staff("facility manager")
     asked = desk.decider.post(desk.link("delegate", review.pk), {"all": "1"})
-    assert "Delegate 3 items?" in said(asked)
+    assert "Delegate 3 rights?" in said(asked)
     nonce = asked.content.decode().split('name="nonce" value="')[1].split('"')[0]
     given = {"all": "1", "to": other.pk, "note": "On leave", "sure": "1", "nonce": nonce}
     said(desk.decider.post(desk.link("delegate", review.pk), given))
@@ -272,16 +272,16 @@ def test_a_finished_review_is_signed_and_every_changed_byte_is_found(desk, tmp_p
     review = desk.start()
     desk.decide(review, desk.holders[0], "confirm")
     asked = said(desk.client.get(desk.link("finish", review.pk)))
-    assert "2 rights are not decided. The report says so." in asked
+    assert "2 rights are undecided. The report notes this." in asked
     assert re.search(
-        r"Rights of \d+ members? not loaded. These rights are not reviewed, and the report says so.", asked
+        r"Rights of \d+ members? not loaded. These rights are not reviewed. The report notes this.", asked
     )
     desk.client.post(desk.link("finish", review.pk))
     review = desk.work(review)
     assert review.state == "finished"
     page = said(desk.client.get(desk.link("report", review.pk)))
-    assert "1 Confirmed" in page
-    assert "2 Not decided" in page
+    assert "Confirmed 1" in page
+    assert "Not decided 2" in page
     assert "not reviewed: rights of" in page
     made = b"".join(desk.client.get(desk.link("file", review.pk)).streaming_content)
     with zipfile.ZipFile(BytesIO(made)) as file:
@@ -318,14 +318,14 @@ def test_the_signed_report_says_of_the_last_use_what_the_screen_says(desk):
         line = json.loads(file.read("items.jsonl").splitlines()[0])
         [row, *_rest] = csv.DictReader(io.StringIO(file.read("items.csv").decode("utf-8-sig")))
     assert (line["last_use"]["how"], line["last_use"]["in_words"]) == ("none_in_log", f"None since {first}")
-    assert (row["last_use"], row["since"]) == (f"None since {first}", "Not known")
+    assert (row["last_use"], row["since"]) == (f"None since {first}", "Unknown")
 
 
 def test_nothing_is_decided_in_a_review_that_is_over(desk):
     review = desk.start()
     value = desk.buttons(review, desk.holders[0])["confirm"]
     desk.client.post(desk.link("cancel", review.pk))
-    assert "This review is over. Nothing was saved." in desk.press(review, value)
+    assert "Not saved: this review has ended." in desk.press(review, value)
     assert desk.item(review, desk.holders[0]).decision == ""
 
 
@@ -336,7 +336,7 @@ def test_a_reviewer_is_told_once_by_mail_without_names_of_members(desk):
         desk.remind(review)
     [told] = mail.outbox
     assert told.to == [desk.reviewer.email]
-    assert "3 rights wait for your decision." in told.body
+    assert "3 rights need your decision." in told.body
     assert desk.link("decide", review.pk) in told.body
     assert not any(member.member_name in told.body for member in desk.holders)
 
@@ -348,5 +348,5 @@ def test_a_reviewer_is_reminded_when_it_is_overdue(desk):
         mail.outbox.clear()
     desk.remind(review)
     [told] = mail.outbox
-    assert "the due date has passed" in told.body
+    assert "The due date has passed" in told.body
     assert "Overdue" in said(desk.decider.get(desk.link("decide", review.pk)))

@@ -66,7 +66,7 @@ def test_what_a_reviewer_granted_is_greyed_and_passed_over_by_keyboard(desk: Rev
     for key in "cc":
         page.keyboard.press(key)
     expect(page.locator("#review-left")).to_have_text("2 of 2 done")
-    expect(page.get_by_text("You have decided everything that you may decide.")).to_be_visible()
+    expect(page.get_by_text("You have decided all rights that you can decide.")).to_be_visible()
     expect(page.locator("tr.quiet").get_by_text("You granted this access on")).to_have_count(1)
     assert [desk.item(review, each).decision for each in (granted, *others)] == ["", "confirm", "confirm"]
     for width in (1280, 390):
@@ -75,7 +75,7 @@ def test_what_a_reviewer_granted_is_greyed_and_passed_over_by_keyboard(desk: Rev
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.set_viewport_size({"width": 1280, "height": 844})
     page.goto(desk.link("page", review.pk))
-    expect(page.get_by_text("1 that no assigned reviewer may decide")).to_be_visible()
+    expect(page.get_by_text("1 right without a reviewer who can decide")).to_be_visible()
     assert barriers(page) == []
 
 

@@ -62,8 +62,8 @@ class TestWhoGrantedARight:
         grant(desk, first)
         review = desk.start(desk.user)
         page = said(desk.client.get(desk.link("decide", review.pk)))
-        assert f"{GRANTED} {timezone.localdate()}. Another reviewer decides. Who can:" in page
-        assert str(desk.reviewer) in page.split("Who can:")[1]
+        assert f"{GRANTED} {timezone.localdate()}. Another reviewer decides. Reviewers who can decide:" in page
+        assert str(desk.reviewer) in page.split("Reviewers who can decide:")[1]
         assert not desk.buttons(review, first, desk.client)
         assert desk.buttons(review, second, desk.client)
         assert REFUSED in desk.press(review, forged(desk, review, first, act), desk.client)
@@ -118,7 +118,7 @@ class TestWhoGrantedARight:
         review = desk.start(desk.user, desk.reviewer)
         assert {desk.item(review, each).reviewer_id for each in desk.holders} == {desk.reviewer.pk}
         page = said(desk.client.get(desk.link("page", review.pk)))
-        assert "that no assigned reviewer may decide" not in page
+        assert "without a reviewer who can decide" not in page
         assert "Confirmed" in desk.decide(review, desk.holders[0], "confirm")
 
     def test_is_not_given_it_by_area_group_or_hand(self, desk):
@@ -127,7 +127,7 @@ class TestWhoGrantedARight:
         review = desk.start(desk.reviewer, other, split="area")
         everything = {"scope": "match", "match": "list=review-all"}
         page = handed(desk, review, desk.user, desk.client, **everything)
-        assert "2 items delegated to" in page
+        assert "2 rights delegated to" in page
         assert "1 was left out: the new reviewer granted this access, or it is their own." in page
         assert desk.item(review, desk.holders[0]).reviewer_id == desk.reviewer.pk
         asked = desk.client.get(desk.link("groups", review.pk)).content.decode()
@@ -261,16 +261,16 @@ class TestTheManagerOfAReview:
         grant(desk, first)
         review = desk.start(desk.user)
         page = said(desk.client.get(desk.link("page", review.pk)))
-        assert "1 that no assigned reviewer may decide" in page
+        assert "1 right without a reviewer who can decide" in page
         assert "Select them in the list and choose “Assign to…”." in page
         found = said(desk.client.get(desk.link("page", review.pk), {"state": "stuck"}))
         assert first.member_name in found
         assert second.member_name not in found
         item = said(desk.client.get(desk.link("item", review.pk, desk.item(review, first).pk)))
-        assert f"{desk.user} granted this access on {timezone.localdate()} and may not decide." in item
+        assert f"{desk.user} granted this access on {timezone.localdate()} and cannot decide." in item
         chosen = {"ids": str(desk.item(review, first).pk)}
-        assert "1 item delegated to" in handed(desk, review, desk.reviewer, desk.client, **chosen)
-        assert "that no assigned reviewer may decide" not in said(desk.client.get(desk.link("page", review.pk)))
+        assert "1 right delegated to" in handed(desk, review, desk.reviewer, desk.client, **chosen)
+        assert "without a reviewer who can decide" not in said(desk.client.get(desk.link("page", review.pk)))
         assert "Confirmed" in desk.decide(review, first, "confirm")
 
     def test_reads_in_the_report_who_granted_what_when(self, desk):
@@ -293,7 +293,7 @@ def test_a_reviewer_is_done_when_the_rest_is_anothers_and_is_not_reminded_of_it(
     review = desk.start(desk.user)
     page = said(desk.client.get(desk.link("decide", review.pk)))
     assert "3 rights are for another reviewer" in page
-    assert "You have decided everything that you may decide." in page
+    assert "You have decided all rights that you can decide." in page
     assert "The rest is for another reviewer" in said(desk.client.get(desk.link("mine")))
     with desk.scope():
         assert not OutgoingMessage.objects.exists()

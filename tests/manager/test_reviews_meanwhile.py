@@ -63,7 +63,7 @@ def test_nothing_is_decided_while_a_stopped_edit_goes_on(desk):
     desk.work(review)
     value = desk.buttons(review, first)["undo"]
     change(desk, job, "continue")
-    assert "Not saved: the withdrawal is already in progress." in desk.press(review, value)
+    assert "Not saved: the withdrawal is already in progress. No decision is needed." in desk.press(review, value)
     desk.finish(job)
     desk.work(review)
     assert desk.item(review, first).applied == "withdrawn"
@@ -94,11 +94,11 @@ def test_a_right_that_is_there_again_after_its_withdrawal_is_decided_again_and_r
     desk.hold(first, option(desk.area.area_id))
     desk.look_again(review)
     assert desk.item(review, first).is_open
-    assert "Has the right again" in said(desk.decider.get(desk.link("decide", review.pk)))
+    assert "Access granted again" in said(desk.decider.get(desk.link("decide", review.pk)))
     desk.client.post(desk.link("finish", review.pk))
     review = desk.work(review)
     assert review.report["counts"]["given_again_after_withdrawal"] == review.report["counts"]["withdrawn"] == 1
-    assert "1 Withdrawn, then given again" in said(desk.client.get(desk.link("report", review.pk)))
+    assert "Withdrawn, then granted again 1" in said(desk.client.get(desk.link("report", review.pk)))
 
 
 def test_a_right_that_came_back_is_confirmed_like_any_other(desk):
@@ -138,7 +138,7 @@ def test_a_review_does_not_end_while_a_withdrawal_is_prepared(desk, end):
     desk.decide(review, desk.holders[0], "withdraw")
     job = desk.withdrawals(review)
     page = said(desk.client.post(desk.link(end, review.pk), follow=True))
-    assert "Withdrawals are prepared or in progress." in page
+    assert "Review not finished: withdrawals are prepared or in progress." in page
     desk.post(f"edits/{job.pk}/discard/", {})
     desk.client.post(desk.link(end, review.pk))
     with desk.scope():
@@ -166,7 +166,7 @@ def test_whoever_confirms_a_selection_of_a_review_that_is_over_is_told(desk):
     carried = asked(desk, review)
     desk.client.post(desk.link("cancel", review.pk))
     page = said(desk.decider.post(desk.link("confirm_many", review.pk), carried, follow=True))
-    assert "This review is over. Nothing was saved." in page
+    assert "Not saved: this review has ended." in page
 
 
 def in_groups(desk: ReviewsDesk, review: Review, **members: Member) -> None:
@@ -220,7 +220,7 @@ def test_the_manager_sees_that_a_reviewer_may_no_longer_decide(desk):
     value = desk.buttons(review, desk.holders[0])["confirm"]
     with desk.scope():
         Staff.objects.filter(user=desk.reviewer).update(role="receptionist")
-    assert "May no longer decide" in said(desk.client.get(desk.link("page", review.pk)))
+    assert "No longer a reviewer" in said(desk.client.get(desk.link("page", review.pk)))
     assert desk.decider.post(desk.link("press", review.pk), {"press": value}).status_code == 403
     assert desk.item(review, desk.holders[0]).decision == ""
 
@@ -273,7 +273,7 @@ def test_a_note_that_could_not_be_saved_is_in_its_form_again(desk):
     desk.decider.post(desk.link("press", review.pk), asked)
     for note, why in (
         ("Left in May", "you already decided this, with another note"),
-        ("Left " * 100, "A note has at most 300 characters"),
+        ("Left " * 100, "Not saved: the note is too long. Shorten it to 300 characters"),
     ):
         answer = desk.decider.post(desk.link("press", review.pk), asked | {"note": note}, follow=True)
         assert answer.redirect_chain[-1][0].startswith(at)
@@ -293,7 +293,7 @@ def test_a_delegation_that_is_refused_keeps_its_note(desk):
     told = {"ids": item.pk, "to": other.pk, "note": "On leave", "nonce": nonce[1]}
     answer = desk.client.post(desk.link("assign", review.pk), told)
     assert answer.status_code == 422
-    assert "This review is over. Nothing was saved." in said(answer)
+    assert "Not saved: this review has ended." in said(answer)
     assert 'value="On leave"' in answer.content.decode()
 
 
@@ -305,7 +305,7 @@ def test_who_lost_the_right_meanwhile_is_told_in_the_row(desk):
     heads = {"HTTP_ACCEPT": "application/json"}
     told = desk.decider.post(desk.link("press", review.pk), {"press": value}, **heads).json()
     assert told["name"] == first.member_name
-    assert told["message"] == "Not saved: this person no longer has the right."
+    assert told["message"] == "Not saved: this person no longer has the right. No decision is needed."
 
 
 def test_pages_ask_the_database_little_however_many_rights_there_are(desk, django_assert_max_num_queries):
@@ -376,7 +376,7 @@ def test_reminders_follow_a_changed_due_date(desk):
 
 def test_no_date_that_has_passed_is_chosen_but_one_that_passed_may_stay(desk):
     review = desk.start()
-    assert "This date has passed." in changed(desk, review, days=-3)
+    assert "Choose today or a later date." in changed(desk, review, days=-3)
     with desk.scope():
         Review.objects.filter(pk=review.pk).update(due_on=timezone.now().date() - timedelta(days=3))
     assert "Saved." in changed(desk, review, title="Late autumn", days=-3)
@@ -385,5 +385,5 @@ def test_no_date_that_has_passed_is_chosen_but_one_that_passed_may_stay(desk):
 def test_a_review_that_is_over_is_not_changed(desk):
     review = desk.start()
     desk.client.post(desk.link("cancel", review.pk))
-    assert "This review is over. Nothing was saved." in changed(desk, review, days=30)
+    assert "Not saved: this review has ended." in changed(desk, review, days=30)
     assert acts(desk) == []

@@ -43,7 +43,7 @@ def test_the_list_names_who_is_here_and_says_what_it_does_not_know(place):
         Connection.objects.update(state=Connection.State.BROKEN)
     before = len(place.calls())
     words = said(page(place))
-    assert "At least 5 in the building; the activity log is not loaded (3 by an entry, 2 likely)" in words
+    assert "At least 5 in the building; the activity log is not loaded (3 confirmed, 2 likely)" in words
     assert "As of" in words
     for name in ("安藤", "和田", "近藤", "Yesterday's"):
         assert name in words
@@ -87,7 +87,7 @@ def test_the_list_is_taken_along_as_a_file_and_that_is_written_down(place):
 
 
 def test_an_empty_building_is_said_to_be_empty(place):
-    assert "Nobody known to be in the building" in said(page(place))
+    assert "No people on record in the building" in said(page(place))
 
 
 def test_todays_visitors_stand_with_their_host(place):

@@ -81,7 +81,7 @@ def begun(place):
 def test_it_lists_whoever_is_believed_to_be_in_and_is_written_down(place, begun):
     client, at = begun
     words = said(client.get(at))
-    assert "0 of 3 accounted for, 3 not yet, 0 not found" in words
+    assert "0 of 3 safe, 3 unaccounted for, 0 not found" in words
     for name in ("相沢", "馬場", "山田"):
         assert name in words
     assert "千葉" not in words
@@ -107,7 +107,7 @@ def test_wardens_see_each_others_ticks(place, begun):
     told = guard.get(f"{at}state/?since={before['last']}", headers={"X-Version": before["version"]}).json()
     assert {row[0] for row in told["rows"].values()} == {"safe", "missing"}
     words = said(guard.get(at))
-    assert "1 of 3 accounted for, 1 not yet, 1 not found" in words
+    assert "1 of 3 safe, 1 unaccounted for, 1 not found" in words
     assert words.index("山田") < words.index("馬場") < words.index("相沢")
 
 
@@ -126,7 +126,7 @@ def test_of_two_at_once_both_are_kept_and_the_newest_counts_whichever_comes_firs
     guard = place.client(place.staff("guard"))
     send(guard, at, press(row, "safe", now))
     send(client, at, press(row, "missing", now - timedelta(seconds=1)))
-    assert "1 of 3 accounted for" in said(client.get(at))
+    assert "1 of 3 safe" in said(client.get(at))
     report = said(client.get(f"{at}report/"))
     assert "Safe ·" in report
     assert "Not found ·" in report
@@ -137,7 +137,7 @@ def test_a_phone_whose_clock_is_fast_does_not_win_and_what_it_told_is_kept(place
     row, ahead = listed(place, "相沢"), timezone.now() + timedelta(hours=3)
     send(client, at, press(row, "missing", ahead))
     send(client, at, press(row, "safe"))
-    assert "1 of 3 accounted for" in said(client.get(at))
+    assert "1 of 3 safe" in said(client.get(at))
     with tenant_scope(place.tenant):
         first = Tick.objects.order_by("pk").first()
     assert first.pressed_at == parse_datetime(ahead.isoformat())
@@ -149,7 +149,7 @@ def test_a_tick_is_taken_back(place, begun):
     row = listed(place, "相沢")
     send(client, at, press(row))
     send(client, at, press(row, "open"))
-    assert "0 of 3 accounted for" in said(client.get(at))
+    assert "0 of 3 safe" in said(client.get(at))
 
 
 # Data that a phone may send in place of a tick, or of one of its values; each is answered, none is stored.
@@ -180,9 +180,9 @@ def test_each_bad_tick_is_answered_by_itself_and_the_good_ones_are_kept(place, b
     told = answer.json()
     assert told["answered"] == len(sent)
     assert told["refused"] == list(range(len(sent) - 1))
-    assert "ticks not saved: they could not be read" in told["note"]
+    assert "check-offs not saved: they could not be read" in told["note"]
     assert "not on this list" in told["note"]
-    assert "1 of 3 accounted for" in said(client.get(at))
+    assert "1 of 3 safe" in said(client.get(at))
     with tenant_scope(place.tenant):
         assert Tick.objects.count() == 1
 
@@ -199,7 +199,7 @@ def test_a_list_without_end_is_answered_piece_by_piece(place, begun):
     good = press(listed(place, "相沢"))
     told = send(client, at, good, *[1] * 100_000)
     assert (told["answered"], len(told["refused"])) == (2000, 1999)
-    assert "1 of 3 accounted for" in said(client.get(at))
+    assert "1 of 3 safe" in said(client.get(at))
 
 
 @pytest.mark.parametrize("clock", CLOCKS_THAT_ARE_WRONG)
@@ -209,7 +209,7 @@ def test_a_phone_whose_clock_is_wrong_loses_no_tick_and_breaks_no_page(place, be
     assert told == {"answered": 2, "refused": [], "note": ""}
     for rest in ("", "state/?since=0", "report/"):
         assert client.get(f"{at}{rest}").status_code == 200
-    assert "1 of 3 accounted for, 1 not yet, 1 not found" in said(client.get(at))
+    assert "1 of 3 safe, 1 unaccounted for, 1 not found" in said(client.get(at))
     with tenant_scope(place.tenant):
         call = RollCall.objects.get()
         assert all(call.started_at <= each.counts_at <= timezone.now() for each in Tick.objects.all())
@@ -220,7 +220,7 @@ def test_a_tick_without_a_usable_time_does_not_count_for_a_roll_call_that_had_en
     client.post(f"{at}end/")
     told = send(client, at, press(listed(place, "相沢")) | {"at": "0001-01-01T00:00:00+14:00"})
     assert told["refused"] == [0]
-    assert "1 tick not saved: the roll call had ended" in told["note"]
+    assert "1 check-off not saved: the roll call had ended" in told["note"]
 
 
 def test_without_script_a_button_is_enough(place, begun):
@@ -228,8 +228,8 @@ def test_without_script_a_button_is_enough(place, begun):
     assert client.post(f"{at}ticks/", {"tick": f"{listed(place, '相沢')}:safe"})["Location"] == at
     client.post(f"{at}ticks/", {"tick": "nonsense"})
     words = said(client.get(at))
-    assert "1 of 3 accounted for" in words
-    assert "1 tick not saved: it could not be read" in words
+    assert "1 of 3 safe" in words
+    assert "1 check-off not saved: it could not be read" in words
 
 
 def test_whoever_left_by_the_log_is_said_so_and_whoever_came_can_be_added(place, begun):
@@ -240,14 +240,14 @@ def test_whoever_left_by_the_log_is_said_so_and_whoever_came_can_be_added(place,
     assert client.get(f"{at}state/").json()["page"] != before["page"]
     words = said(client.get(at))
     assert "Door OUT" in words
-    assert "Seen in the building after the start" in words
+    assert "Seen in the building since the start" in words
     for _ in range(2):
         client.post(f"{at}people/", {"key": "member:m-3"})
     client.post(f"{at}people/", {"name": "Courier", "place": "Ramp", "nonce": uuid.uuid4()})
     words = said(client.get(at))
-    assert "0 of 5 accounted for" in words
+    assert "0 of 5 safe" in words
     assert "Courier" in words
-    assert "Seen in the building after the start" not in words
+    assert "Seen in the building since the start" not in words
 
 
 def test_it_ends_and_its_report_stays(place, begun):
@@ -261,14 +261,14 @@ def test_it_ends_and_its_report_stays(place, begun):
     told = send(client, at, earlier, late)
     assert told == {
         "answered": 2, "refused": [1],
-        "note": "1 tick not saved: the roll call had ended. Its report does not show it.",
+        "note": "1 check-off not saved: the roll call had ended. The report does not show it.",
     }  # fmt: skip
     words = said(client.get(f"{at}report/"))
-    assert "1 of 3 accounted for" in words
+    assert "1 of 3 safe" in words
     assert "Ended" in words
     with tenant_scope(place.tenant):
         assert AuditEntry.objects.filter(action="roll_call.ended").count() == 1
-    assert "Nobody was added" in said(client.post(f"{at}people/", {"name": "X", "nonce": uuid.uuid4()}, follow=True))
+    assert "The person was not added" in said(client.post(f"{at}people/", {"name": "X", "nonce": uuid.uuid4()}, follow=True))
 
 
 def test_an_auditor_reads_the_reports_and_takes_no_roll_call(place, begun):
@@ -280,8 +280,8 @@ def test_an_auditor_reads_the_reports_and_takes_no_roll_call(place, begun):
     assert "Start roll call" not in page
     assert f"{at}report/" in auditor.get(first).content.decode()
     report = said(auditor.get(f"{at}report/"))
-    assert "1 of 3 accounted for" in report
-    assert "Tick people off" not in report
+    assert "1 of 3 safe" in report
+    assert "Check people off" not in report
     for rest, answer in (
         ("", auditor.get(at)),
         ("ticks/", auditor.post(f"{at}ticks/")),
@@ -316,7 +316,7 @@ def test_three_hundred_people_are_one_page_of_few_statements(place, begun):
             answer = client.get(f"{at}{rest}")
         assert answer.status_code == 200
         assert len(captured) <= 12, [each["sql"][:200] for each in captured]
-    assert "0 of 303 accounted for" in said(client.get(at))
+    assert "0 of 303 safe" in said(client.get(at))
 
 
 def test_old_roll_calls_go_with_the_log(place, begun):

@@ -54,10 +54,10 @@ def test_two_wardens_see_each_others_ticks_within_seconds(place, phones):
     tick(one, "相沢")
     tick(two, "馬場", "Not found")
     for page in phones:
-        expect(page.locator("#roll-headline")).to_have_text("1 of 3 accounted for, 1 not yet, 1 not found")
+        expect(page.locator("#roll-headline")).to_have_text("1 of 3 safe, 1 unaccounted for, 1 not found")
         expect(row(page, "相沢").locator(".roll-told")).to_contain_text(re.compile(r", \d\d:\d\d"))
     row(one, "相沢").get_by_role("button", name="Undo: 相沢").click()
-    expect(two.locator("#roll-headline")).to_have_text("0 of 3 accounted for, 2 not yet, 1 not found")
+    expect(two.locator("#roll-headline")).to_have_text("0 of 3 safe, 2 unaccounted for, 1 not found")
     two.locator("#roll-q").fill("馬")
     expect(row(two, "相沢")).to_be_hidden()
     assert barriers(one) == []
@@ -93,16 +93,16 @@ def test_a_phone_without_a_network_keeps_its_ticks_over_a_reload_and_sends_each_
     two.evaluate(f"sessionStorage.lost = 1; {WITHOUT_NETWORK}; true")
     tick(two, "相沢")
     tick(two, "馬場", "Not found")
-    expect(two.locator("#roll-waiting")).to_have_text("Offline: 2 not sent yet. Your ticks are kept on this phone.")
+    expect(two.locator("#roll-waiting")).to_have_text("Offline: 2 not sent yet. Your check-offs are saved on this phone.")
     two.reload()
-    expect(two.locator("#roll-headline")).to_have_text("1 of 3 accounted for, 1 not yet, 1 not found")
+    expect(two.locator("#roll-headline")).to_have_text("1 of 3 safe, 1 unaccounted for, 1 not found")
     tick(two, "山田")
     expect(two.locator("#roll-waiting")).to_contain_text("3 not sent yet")
     assert ticks(place) == 0
     tick(one, "相沢", "Not found")
     two.evaluate("sessionStorage.removeItem('lost')")
     two.context.set_offline(False)
-    expect(one.locator("#roll-headline")).to_have_text("1 of 3 accounted for, 0 not yet, 2 not found")
+    expect(one.locator("#roll-headline")).to_have_text("1 of 3 safe, 0 unaccounted for, 2 not found")
     expect(two.locator("#roll-waiting")).to_be_hidden()
     assert ticks(place) == 4
 
@@ -112,7 +112,7 @@ def test_a_phone_that_was_signed_out_says_so_and_keeps_what_is_pressed(phones):
     rests(two)
     two.context.clear_cookies(name=settings.SESSION_COOKIE_NAME)
     tick(two, "相沢")
-    expect(two.locator("#roll-waiting")).to_have_text("You are signed out. Sign in again to send what you ticked.")
+    expect(two.locator("#roll-waiting")).to_have_text("You are signed out. Sign in again to send your check-offs.")
     assert two.evaluate("localStorage.length") == 1
 
 
@@ -137,7 +137,7 @@ def test_a_phone_whose_person_may_tick_no_more_says_so(place, phones, open_tab):
         Staff.objects.filter(role="guard").update(role="auditor")
     tick(two, "相沢")
     expect(two.locator("#roll-waiting")).to_have_text(
-        "You no longer have permission to tick. What you ticked was not sent."
+        "Check-offs not sent: you no longer have the permission “Run a roll call”. Ask an owner for it."
     )
     assert two.evaluate("localStorage.length") == 1
     assert ticks(place) == 0
@@ -172,14 +172,14 @@ NO_TICK = """
   localStorage.setItem(`roll-call:${location.host}:${call}:${person}`, JSON.stringify(ticks));
 }
 """
-NOT_SAVED = "1 tick not saved: it could not be read. Check the list and tick again."
+NOT_SAVED = "1 check-off not saved: it could not be read. Check the list and try again."
 
 
 def test_a_tick_that_cannot_be_saved_is_told_of_and_does_not_hold_up_the_others(place, phones):
     two = phones[1]
     two.evaluate(NO_TICK, ["no nonce"])
     expect(two.locator("#roll-waiting")).to_have_text(NOT_SAVED)
-    expect(two.locator("#roll-headline")).to_have_text("0 of 3 accounted for, 3 not yet, 0 not found")
+    expect(two.locator("#roll-headline")).to_have_text("0 of 3 safe, 3 unaccounted for, 0 not found")
     tick(two, "相沢")
     expect(row(phones[0], "相沢").locator(".roll-told")).to_contain_text(re.compile(r", \d\d:\d\d"))
     until(lambda: two.evaluate("localStorage.length") == 0, saying="nothing waits on the phone")
@@ -194,6 +194,6 @@ def test_ticks_that_are_refused_together_are_sent_one_by_one(place, phones, open
     )
     two.evaluate(NO_TICK, ["cut", "10000000-1000-4000-8000-100000000000"])
     expect(two.locator("#roll-waiting")).to_have_text(NOT_SAVED)
-    expect(phones[0].locator("#roll-headline")).to_have_text("1 of 3 accounted for, 2 not yet, 0 not found")
+    expect(phones[0].locator("#roll-headline")).to_have_text("1 of 3 safe, 2 unaccounted for, 0 not found")
     until(lambda: two.evaluate("localStorage.length") == 0, saying="nothing waits on the phone")
     assert ticks(place) == 1

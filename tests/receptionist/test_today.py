@@ -158,7 +158,7 @@ def test_a_code_used_at_a_door_is_an_arrival_marked_as_such(desk):
         "正面入口",
         "3F",
     )
-    assert "by QR code, 正面入口" in said(desk.client.get(desk.url))
+    assert "(QR code: 正面入口)" in said(desk.client.get(desk.url))
     (entry,) = desk.trail()
     assert (entry.action, entry.by, entry.by_label) == ("guest.arrived", None, "histories")
     desk.step(who, "not-arrived")

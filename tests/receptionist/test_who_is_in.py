@@ -80,10 +80,10 @@ def test_an_entry_is_certain_where_leaving_is_recorded_and_likely_elsewhere(plac
     assert {name: person.certainty for name, person in found.items()} == {"相沢": "entry", "馬場": "likely"}
     loaded(place)
     words = said(page(place))
-    assert "About 2 in the building (1 by an entry, 1 likely)" in words
+    assert "About 2 in the building (1 confirmed, 1 likely)" in words
     assert "Activity log complete through" in words
     assert "by Door IN" in words
-    assert "at Door ONLY, where leaving is not recorded" in words
+    assert "at Door ONLY, exits not recorded" in words
 
 
 @pytest.mark.parametrize("order", list(permutations(range(4))))
@@ -161,7 +161,7 @@ def test_the_list_is_narrowed_searched_and_taken_along(place):
     assert "相沢" not in said(page(place, certainty="likely"))
     assert "馬場" not in said(page(place, area="Lobby")).partition("in the building")[2]
     assert "馬場" not in said(page(place, q="相沢")).partition("in the building")[2]
-    assert "Nobody in the building matches" in said(page(place, q="zzz"))
+    assert "No people in the building match" in said(page(place, q="zzz"))
     file = b"".join(page(place, rest="csv/").streaming_content).decode("utf-8-sig")
     assert "相沢" in file
     assert "馬場" in file

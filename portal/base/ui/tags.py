@@ -95,14 +95,25 @@ def listed(values: Iterable[Any]) -> str:
 
 
 @register.filter
-def labelled(label: object, value: object) -> str:
-    """`{{ bar.name|labelled:bar.value }}` -> 09:00: 12"""
-    return value_words.add_label(label, value)
+def bracketed(text: object) -> str:
+    return value_words.add_brackets(text)
 
 
 @register.filter
-def bracketed(text: object) -> str:
-    return value_words.add_brackets(text)
+def quoted(text: str) -> str:
+    return value_words.add_quotes(text)
+
+
+@register.filter
+def labelled(value: Any, label: Any) -> str:
+    """`{{ person.name|labelled:_("Undo") }}` -> Undo: 佐藤; with ： in Japanese"""
+    return value_words.add_label(value, label)
+
+
+@register.filter
+def with_weekday(day: date, to: str = "Y-m-d") -> str:
+    """`{{ day|with_weekday }}` -> 2026-11-25 (Wed); `|with_weekday:"m-d"` -> 11-25 (Wed)"""
+    return times.weekday_text(day, to)
 
 
 @register.filter

@@ -5,6 +5,7 @@ from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -48,6 +49,12 @@ def parse_moment(text: str) -> datetime | None:
     """
     found = read_moment(text)
     return local(found) if found is not None else None
+
+
+def weekday_text(day: date, form: str) -> str:
+    """Return a day with its weekday, in the brackets of the reader's language."""
+    values = {"day": date_format(day, form), "weekday": date_format(day, "D")}
+    return _("%(day)s (%(weekday)s)") % values
 
 
 def time_tag(moment: datetime | date | None, *, seconds: bool = False) -> SafeString | str:

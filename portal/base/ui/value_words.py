@@ -104,10 +104,17 @@ def add_brackets(value: object) -> str:
     return HtmlText(text % {"names": value}, format_html(text.replace("%(names)s", "{}"), value))
 
 
-def add_label(label: object, value: object) -> str:
-    """Return a value after its name: `Locked: 12`, in Japanese with a full-width colon."""
-    text = _t("{label}: {value}")
-    return HtmlText(text.format(label=label, value=value), format_html(text, label=label, value=value))
+def add_quotes(value: str) -> str:
+    """Return a text in the quotation marks of the reader's language."""
+    text = _t("“%(text)s”")
+    return HtmlText(text % {"text": value}, format_html(text.replace("%(text)s", "{}"), value))
+
+
+def add_label(value: object, label: object) -> str:
+    """Return a value after its label, with the colon of the reader's language."""
+    text = _t("%(label)s: %(value)s")
+    drawn = format_html(text.replace("%(label)s", "{label}").replace("%(value)s", "{value}"), label=label, value=value)
+    return HtmlText(text % {"label": label, "value": value}, drawn)
 
 
 def add_side(name: str, side: str) -> str:

@@ -77,7 +77,7 @@ class PersonKind(TextChoices):
 
 
 class Certainty(TextChoices):
-    ENTRY = "entry", pgettext_lazy("in the building", "By an entry")
+    ENTRY = "entry", pgettext_lazy("in the building", "Confirmed")
     LIKELY = "likely", pgettext_lazy("in the building", "Likely")
 
 
@@ -139,7 +139,7 @@ class Headcount:
     def certainty_text(self) -> str:
         """Return how many are certain and how many likely; empty if all are certain."""
         values = {"sure": self.certain, "likely": self.likely}
-        return _("%(sure)d by an entry, %(likely)d likely") % values if self.likely else ""
+        return _("%(sure)d confirmed, %(likely)d likely") % values if self.likely else ""
 
 
 def log_complete_text(through: datetime | None) -> str:
@@ -248,9 +248,9 @@ def _person_of_passage(row: LastPassage, member: Member | None, name: str, known
     if sure:
         why = _("entered %(time)s by %(place)s") % values
     elif known.areas_entered.get(row.device_id):
-        why = _("last seen %(time)s at %(place)s, where leaving is not recorded") % values
+        why = _("last seen %(time)s at %(place)s, exits not recorded") % values
     else:
-        why = _("last seen %(time)s at %(place)s, which does not tell in from out") % values
+        why = _("last seen %(time)s at %(place)s, entry and exit not distinguished") % values
     return PersonInside(
         f"member:{row.member_id}",
         PersonKind.MEMBER,
