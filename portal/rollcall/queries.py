@@ -21,15 +21,17 @@ from portal.rollcall.actions import TickRefusal
 from portal.rollcall.models import ListedPerson, PersonStatus, RollCall, Tick
 
 HEADLINE = gettext_lazy("%(safe)s of %(all)s safe, %(open)s unaccounted for, %(missing)s not found")
+MARKED_BY = gettext_lazy("%(name)s, %(at)s")
 # Texts that the phone shows with its own numbers.
 PHONE_TEXTS = {
     "headline": HEADLINE,
-    "offline": gettext_lazy("Offline. Your check-offs are saved on this phone."),
+    "by": MARKED_BY,
+    "offline": gettext_lazy("Offline since %(at)s. Your check-offs are saved on this phone."),
     "signed_out": gettext_lazy("You are signed out. Sign in again to send your check-offs."),
     "no_right": gettext_lazy(
         "Check-offs not sent: you no longer have the permission “Run a roll call”. Ask an owner for it."
     ),
-    "waiting": gettext_lazy("Offline: %(n)s not sent yet. Your check-offs are saved on this phone."),
+    "waiting": gettext_lazy("Offline since %(at)s, %(n)s not sent yet. Your check-offs are saved on this phone."),
 }
 # These ticks are sent again, because a lower number may become visible after a higher one.
 _OVERLAP = 100
@@ -57,7 +59,7 @@ class PersonRow:
         return (
             ""
             if self.status == PersonStatus.OPEN
-            else f"{self.ticks[0].by}, {Day.today().time_text(self.ticks[0].counts_at)}"
+            else MARKED_BY % {"name": self.ticks[0].by, "at": Day.today().time_text(self.ticks[0].counts_at)}
         )
 
     @property

@@ -69,6 +69,7 @@ def page(request: TenantRequest, call_id: int) -> HttpResponse:
     context = {
         "state": queries.load_state(call),
         "form": PersonForm(),
+        "now": timezone.now(),
         "says": PersonStatus,
         "words": queries.PHONE_TEXTS,
         "unreadable": queries.not_saved_text([actions.TickRefusal.UNREADABLE]),

@@ -87,13 +87,10 @@ def test_a_phone_without_a_network_keeps_its_ticks_over_a_reload_and_sends_each_
     open_tab.excused.append("ERR_INTERNET_DISCONNECTED")
     one, two = phones
     rests(two)
-    two.context.set_offline(True)
-    # With a service worker, Chromium may send requests although it is offline: block them now and after a reload.
-    two.add_init_script(WITHOUT_NETWORK)
-    two.evaluate(f"sessionStorage.lost = 1; {WITHOUT_NETWORK}; true")
+    lose_network(two)
     tick(two, "相沢")
     tick(two, "馬場", "Not found")
-    expect(two.locator("#roll-waiting")).to_have_text("Offline: 2 not sent yet. Your check-offs are saved on this phone.")
+    expect(two.locator("#roll-waiting")).to_have_text(re.compile(r"^Offline since \d\d:\d\d, 2 not sent yet. Your check-offs are saved on this phone.$"))
     two.reload()
     expect(two.locator("#roll-headline")).to_have_text("1 of 3 safe, 1 unaccounted for, 1 not found")
     tick(two, "山田")
@@ -105,6 +102,46 @@ def test_a_phone_without_a_network_keeps_its_ticks_over_a_reload_and_sends_each_
     expect(one.locator("#roll-headline")).to_have_text("1 of 3 safe, 0 unaccounted for, 2 not found")
     expect(two.locator("#roll-waiting")).to_be_hidden()
     assert ticks(place) == 4
+
+
+def lose_network(page):
+    page.context.set_offline(True)
+    # With a service worker, Chromium may send requests although it is offline: block them now and after a reload.
+    page.add_init_script(WITHOUT_NETWORK)
+    page.evaluate(f"sessionStorage.lost = 1; {WITHOUT_NETWORK}; true")
+
+
+def test_a_reload_without_a_network_shows_the_newest_list_and_one_banner(phones, open_tab):
+    open_tab.excused.append("ERR_INTERNET_DISCONNECTED")
+    one, two = phones
+    rests(two)
+    tick(one, "相沢")
+    one.get_by_text("Add a person").click()
+    one.locator(".roll-add input[name=name]").fill("千葉")
+    one.get_by_role("button", name="Add to the list").click()
+    expect(row(two, "千葉")).to_be_visible()
+    tick(one, "千葉", "Not found")
+    tick(two, "山田")
+    expect(two.locator("#roll-headline")).to_have_text("2 of 4 safe, 1 unaccounted for, 1 not found")
+    until(lambda: two.evaluate("localStorage.length") == 0, saying="nothing waits on the phone")
+    lose_network(two)
+    two.reload()
+    expect(two.locator("#roll-headline")).to_have_text("2 of 4 safe, 1 unaccounted for, 1 not found")
+    expect(row(two, "千葉")).to_have_attribute("data-status", "missing")
+    expect(two.locator("#roll-waiting")).to_have_text(
+        re.compile(r"^Offline since \d\d:\d\d. Your check-offs are saved on this phone.$")
+    )
+    expect(two.locator("#offline")).to_be_hidden()
+
+
+def test_a_row_on_a_phone_has_56_pixels_and_the_buttons_that_are_possible(phones):
+    one = phones[0]
+    assert [each.bounding_box()["height"] for each in one.locator("#roll-list > li").all()] == [56, 56, 56]
+    tick(one, "相沢")
+    expect(row(one, "相沢").get_by_role("button")).to_have_text(["Safe", "Undo"])
+    assert row(one, "相沢").bounding_box()["height"] == 56
+    row(one, "相沢").get_by_role("button", name="Undo: 相沢").click()
+    expect(row(one, "相沢").get_by_role("button")).to_have_text(["Safe", "Not found"])
 
 
 def test_a_phone_that_was_signed_out_says_so_and_keeps_what_is_pressed(phones):
