@@ -199,7 +199,7 @@ def _late_records(report: Report, through: datetime) -> list[str]:
         )
         texts.append(text % {"n": number_format(number, force_grouping=True)})
     if report.until > through - LATE_PERIOD:
-        texts.append(_("Devices that were offline may still report records of this period."))
+        texts.append(_("Devices that were offline may still send records of this period."))
     return texts
 
 

@@ -72,7 +72,10 @@ class PersonRow:
         """Return where and when they were last seen, at the time of listing."""
         found = self.listed
         words = [found.belongs, found.area, f"{Day.today().time_text(found.at)} {found.place}".strip()]
-        words.append(str(Certainty(found.certainty).label) if found.certainty else str(found.get_how_display()))
+        if found.certainty == Certainty.LIKELY:
+            words.append(str(Certainty.LIKELY.label))
+        elif not found.certainty:
+            words.append(str(found.get_how_display()))
         return " · ".join(filter(None, words))
 
 

@@ -74,6 +74,8 @@ MESSAGES = list(messages())
 
 #: Other words that name a term in English: a shorter form, or a word that mentions it.
 ALSO: dict[str, str] = {
+    "access review": r"review(ed|s)?",
+    "reviewer": r"confirmed by",
     "group": r"from the portal",
     "live video": r"streaming",
     "device": r"configuration",
@@ -208,6 +210,7 @@ SAID: dict[str, str] = {
     "key": "セットアップキー|キーボックス|ライセンスキー",
     "member": "名|会員|全員",
     "permission": "権限",
+    "report": r"報告|report\.json",  # a signed report is a 報告書; a service reports a result
     "request": "時間切れ",
     "schedule": "予約|定期",  # "to schedule" and a weekly report have other words
     "staff": "サポート担当者|変更履歴",

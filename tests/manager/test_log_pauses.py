@@ -118,7 +118,7 @@ def test_a_report_of_days_that_are_read_again_says_what_may_still_come(place, da
     loaded(place)
     day = local(timezone.now()).date() - timedelta(days=days)
     page = desk.page(desk.ask("entered", first=day, last=day))
-    assert ("Devices that were offline may still report records of this period." in page) is may_come
+    assert ("Devices that were offline may still send records of this period." in page) is may_come
 
 
 def test_a_report_says_what_may_still_come(place):
@@ -126,7 +126,7 @@ def test_a_report_says_what_may_still_come(place):
     loaded(place)
     today = local(timezone.now()).date()
     before = desk.page(desk.ask("entered", first=today, last=today))
-    assert "Devices that were offline may still report records of this period." in before
+    assert "Devices that were offline may still send records of this period." in before
     assert "not counted yet" not in before
     happened(place, record(NOW, member_id="m-1")._replace(notified=True))
     after = desk.page(desk.ask("entered", first=today, last=today))

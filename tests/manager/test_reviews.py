@@ -273,9 +273,7 @@ def test_a_finished_review_is_signed_and_every_changed_byte_is_found(desk, tmp_p
     desk.decide(review, desk.holders[0], "confirm")
     asked = said(desk.client.get(desk.link("finish", review.pk)))
     assert "2 rights are undecided. The report notes this." in asked
-    assert re.search(
-        r"Rights of \d+ members? not loaded. These rights are not reviewed. The report notes this.", asked
-    )
+    assert re.search(r"Rights of \d+ members? not loaded. These rights are not reviewed. The report notes this.", asked)
     desk.client.post(desk.link("finish", review.pk))
     review = desk.work(review)
     assert review.state == "finished"

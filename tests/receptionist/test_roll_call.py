@@ -268,7 +268,9 @@ def test_it_ends_and_its_report_stays(place, begun):
     assert "Ended" in words
     with tenant_scope(place.tenant):
         assert AuditEntry.objects.filter(action="roll_call.ended").count() == 1
-    assert "The person was not added" in said(client.post(f"{at}people/", {"name": "X", "nonce": uuid.uuid4()}, follow=True))
+    assert "The person was not added" in said(
+        client.post(f"{at}people/", {"name": "X", "nonce": uuid.uuid4()}, follow=True)
+    )
 
 
 def test_an_auditor_reads_the_reports_and_takes_no_roll_call(place, begun):

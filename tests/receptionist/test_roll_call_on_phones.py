@@ -90,7 +90,9 @@ def test_a_phone_without_a_network_keeps_its_ticks_over_a_reload_and_sends_each_
     lose_network(two)
     tick(two, "相沢")
     tick(two, "馬場", "Not found")
-    expect(two.locator("#roll-waiting")).to_have_text(re.compile(r"^Offline since \d\d:\d\d, 2 not sent yet. Your check-offs are saved on this phone.$"))
+    expect(two.locator("#roll-waiting")).to_have_text(
+        re.compile(r"^Offline since \d\d:\d\d, 2 not sent yet. Your check-offs are saved on this phone.$")
+    )
     two.reload()
     expect(two.locator("#roll-headline")).to_have_text("1 of 3 safe, 1 unaccounted for, 1 not found")
     tick(two, "山田")
