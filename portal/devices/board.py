@@ -113,7 +113,7 @@ class DoorBoard:
         """Return the number of doors with an unknown state, by cause; empty if all states are known."""
         counted = Counter(map(_unknown_reason, self.doors))
         texts = (
-            ngettext("%(n)d never read", "%(n)d never read", counted["unread"]) % {"n": counted["unread"]},
+            ngettext("%(n)d not loaded", "%(n)d not loaded", counted["unread"]) % {"n": counted["unread"]},
             ngettext("%(n)d unknown", "%(n)d unknown", counted["unknown"]) % {"n": counted["unknown"]},
             ngettext("%(n)d offline", "%(n)d offline", counted["offline"]) % {"n": counted["offline"]},
         )

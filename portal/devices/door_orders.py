@@ -92,7 +92,7 @@ class DoorOrder:
     def blocked_reason(self) -> str:
         """Return why no door can be tried now, apart from API calls; empty if tries are possible."""
         if self.find_requester() is None:
-            return _("%(who)s no longer has permission. Somebody else has to send again.") % {"who": self.by.user}
+            return _("%(who)s no longer has permission. Another person must send it again.") % {"who": self.by.user}
         return why_unavailable(current_connection())
 
 

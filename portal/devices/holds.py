@@ -106,7 +106,7 @@ class HoldEnd(TextChoices):
     LONG = "240", gettext_lazy("For 4 hours")
     EVENING = "evening", gettext_lazy("Until 18:00 today")
     MOMENT = "moment", gettext_lazy("Until the time below")
-    NEVER = "open", gettext_lazy("Until somebody locks it")
+    NEVER = "open", gettext_lazy("Until locked manually")
 
 
 def available_ends() -> list[HoldEnd]:
@@ -121,12 +121,12 @@ def chosen_end(end: str, moment: str) -> datetime | None:
     """
     now = database_now()
     if end not in HoldEnd.values:
-        raise NotSubmitted(_("Choose how long to hold the door unlocked. Nothing was sent."))
+        raise NotSubmitted(_("Nothing was sent. Choose how long to hold the door unlocked."))
     if end == HoldEnd.NEVER:
         return None
     until = _end_of(HoldEnd(end), moment, now)
     if until is None or not now < until <= now + LONGEST_HOLD:
-        raise NotSubmitted(_("Enter a time within the next 24 hours. Nothing was sent."))
+        raise NotSubmitted(_("Nothing was sent. Enter a time within the next 24 hours."))
     return until
 
 

@@ -2,18 +2,21 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
 
 from django.db.models import Case, CharField, Count, Max, OuterRef, QuerySet, Subquery, Value, When
 from django.db.models.functions import Concat, JSONObject
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accessapi.doors import DoorEvent
 from accessapi.overrides import States
-from portal.base.timers.clock import database_now
 from portal.base.ui import live_updates
 from portal.base.ui.chips import CHIPS, Chip
 from portal.base.ui.tables import EmptyState
-from portal.base.ui.times import local
+from portal.base.ui.times import local, today
 from portal.base.ui.value_words import join_sentences, join_values, service_word
 from portal.devices.models import Hold
 from portal.domain.events import MirrorKind
@@ -82,22 +85,42 @@ def words_of(door: PassController, states: States) -> DoorStatusWords:
     )
 
 
+class HoldTexts(NamedTuple):
+    """The texts about a door that is held unlocked: without an end, and with one."""
+
+    endless: Promise
+    timed: Promise
+
+
+HELD_DOOR = HoldTexts(gettext_lazy("Until locked manually (%(who)s)"), gettext_lazy("Until %(at)s (%(who)s)"))
+
+
 def is_held(door: PassController) -> bool:
     return door.state in (DoorState.HELD, DoorState.HELD_OPEN)
 
 
-def describe_hold(hold: Hold) -> str:
-    """Return until when a door is held and who holds it, and why it was not locked if that time is over."""
+def describe_hold(hold: Hold, door: PassController, texts: HoldTexts = HELD_DOOR) -> str:
+    """Return until when a door is held unlocked, who holds it and since when, in the form of `texts`."""
+    start = [_("since %(at)s") % {"at": _short_time(door.since)}] if door.since is not None else []
+    values = {"door": door, "who": join_values([hold.by, *start])}
     if hold.ends_at is None:
-        return _("Held by %(who)s until somebody locks it.") % {"who": hold.by}
-    at = local(hold.ends_at)
-    form = "%H:%M" if at.date() == local(database_now()).date() else "%Y-%m-%d %H:%M"
-    text = _("Held until %(at)s by %(who)s.") % {"at": format(at, form), "who": hold.by}
+        return str(texts.endless) % values
+    return str(texts.timed) % (values | {"at": _short_time(hold.ends_at)})
+
+
+def describe_relock(hold: Hold) -> str:
+    """Return why a hold whose time is over still lasts; empty while that is expected."""
     lock = hold.request
     if lock is None or lock.state in (*UNDER_WAY, State.SUCCEEDED):
-        return text
+        return ""
     why = Reason(lock.reason).label if lock.reason in Reason.values else lock.reason
-    return join_sentences([text, _("Locking again did not succeed and is tried again."), str(why)])
+    return join_sentences([_("Relocking failed. Retrying."), str(why)])
+
+
+def _short_time(moment: datetime) -> str:
+    """Return `09:41`, with the date on another day."""
+    at = local(moment)
+    return format(at, "%H:%M" if at.date() == today() else "%Y-%m-%d %H:%M")
 
 
 def by_urgency() -> QuerySet[PassController]:
@@ -152,6 +175,7 @@ def latest_commands(door: PassController) -> list[Intent]:
 def version_of(door: PassController, records: RecentRecords, commands: list[Intent], hold: Hold | None) -> str:
     """Return the version mark of a door's page. Result lines of commands update separately."""
     newest = commands[0].pk if commands else 0
+    held = hold and (describe_hold(hold, door), describe_relock(hold))
     return live_updates.version_of(
-        door.known_at, door.status_as_of, door.state, door.since, records.version, newest, hold and describe_hold(hold)
+        door.known_at, door.status_as_of, door.state, door.since, records.version, newest, held
     )

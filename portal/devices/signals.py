@@ -21,7 +21,7 @@ from portal.devices import door_orders, holds, queries, status_reading
 from portal.devices.actions import DoorCommand
 from portal.devices.alert_panel import draw_door_of_alert
 from portal.devices.models import Hold
-from portal.devices.queries import is_held
+from portal.devices.queries import HoldTexts, is_held
 from portal.devices.status_reading import URGENT_DOORS, door_word_of
 from portal.domain import events
 from portal.domain.alerts import kinds
@@ -263,12 +263,15 @@ def alarming_doors() -> QuerySet[PassController]:
 
 def _banner_of(request: TenantRequest, door: PassController, hold: Hold | None) -> Banner:
     lockable = is_held(door) and request.access.can(Permission.DOORS_OPERATE)
+    state = DoorState(door.state)
+    usual = str(_BANNER_TEXTS[state]) % {"door": door}
+    title = usual if hold is None else queries.describe_hold(hold, door, _HELD_TEXTS[state])
     return Banner(
         "alarm",
-        _BANNER_TEXTS[DoorState(door.state)]() % {"door": door},
-        queries.describe_hold(hold) if hold is not None else "",
+        title,
+        queries.describe_relock(hold) if hold is not None else "",
         icon="door-enter" if is_held(door) else "alert-triangle",
-        since=door.since,
+        since=door.since if hold is None else None,
         action=_("Lock now") if lockable else _("Show door"),
         action_url=reverse("devices:door", args=[request.tenant.slug, door.device_id]),
         is_link=True,
@@ -276,10 +279,20 @@ def _banner_of(request: TenantRequest, door: PassController, hold: Hold | None) 
 
 
 _BANNER_TEXTS = {
-    DoorState.FORCED_OPEN: lambda: _("%(door)s was forced open."),
-    DoorState.LEFT_OPEN: lambda: _("%(door)s was left open."),
-    DoorState.HELD_OPEN: lambda: _("%(door)s is held unlocked and is open."),
-    DoorState.HELD: lambda: _("%(door)s is held unlocked."),
+    DoorState.FORCED_OPEN: gettext_lazy("%(door)s was forced open."),
+    DoorState.LEFT_OPEN: gettext_lazy("%(door)s has been left open."),
+    DoorState.HELD_OPEN: gettext_lazy("%(door)s is held unlocked and is open."),
+    DoorState.HELD: gettext_lazy("%(door)s is held unlocked."),
+}
+_HELD_TEXTS = {
+    DoorState.HELD_OPEN: HoldTexts(
+        gettext_lazy("%(door)s is open and held unlocked until locked manually (%(who)s)."),
+        gettext_lazy("%(door)s is open and held unlocked until %(at)s (%(who)s)."),
+    ),
+    DoorState.HELD: HoldTexts(
+        gettext_lazy("%(door)s is held unlocked until locked manually (%(who)s)."),
+        gettext_lazy("%(door)s is held unlocked until %(at)s (%(who)s)."),
+    ),
 }
 
 

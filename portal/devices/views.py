@@ -112,7 +112,7 @@ def command(request: TenantRequest, device_id: str) -> HttpResponse:
     door, control = get_door(device_id), request.POST.get("control", "")
     page = _page_of(request, door)
     if control not in DoorCommand.values:
-        messages.error(request, _("This command is not available. Nothing was sent."))
+        messages.error(request, _("This command is not available. Nothing was sent. Reload the page and try again."))
         return redirect(page)
     action = partial(_send_command, door, DoorCommand(control), request.POST)
     return submit_command(request, action, page, keeps_values=control == DoorCommand.HOLD)
@@ -136,7 +136,8 @@ def live_context(request: TenantRequest, door: PassController) -> dict[str, Any]
         "happened": records,
         "version": queries.version_of(door, records, intents, hold),
         "held": hold,
-        "held_words": queries.describe_hold(hold) if hold is not None else "",
+        "held_words": queries.describe_hold(hold, door) if hold is not None else "",
+        "relock_words": queries.describe_relock(hold) if hold is not None else "",
         "state": queries.state_of(door, request.tenant.environment.catalogue.states),
         "words": queries.words_of(door, request.tenant.environment.catalogue.states),
         "may_operate": request.access.can(Permission.DOORS_OPERATE),

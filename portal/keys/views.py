@@ -126,7 +126,7 @@ def command(request: TenantRequest, key_device_id: str) -> HttpResponse:
     box, control = _box(key_device_id), request.POST.get("control", "")
     page = _page_of(request, box)
     if control not in KeyCommand.values:
-        messages.error(request, _("This command is not available. Nothing was sent."))
+        messages.error(request, _("This command is not available. Nothing was sent. Reload the page and try again."))
         return redirect(page)
     action = partial(actions.send_command, box=box, numbers=request.POST.getlist("unit"), command=KeyCommand(control))
     return submit_command(request, action, page, keeps_values=True)

@@ -194,7 +194,7 @@ def test_a_hold_that_is_refused_after_the_confirmation_shows_its_values_again(on
     answer = confirm(guard, guard.post(door_page(one) + "command/", form)["Location"])
     assert answer["Location"].startswith(f"{door_page(one)}?unsent=")
     html = guard.get(answer["Location"]).content.decode()
-    assert "Enter a time within the next 24 hours. Nothing was sent." in html
+    assert "Nothing was sent. Enter a time within the next 24 hours." in html
     assert "2020-01-01T09:00" in html
     assert intents(one) == []
 

@@ -92,8 +92,8 @@ def test_a_hold_says_until_when_and_by_whom_on_every_page(one, guard):
     assert row.state == Hold.State.ACTIVE
     at = holds.times.local(row.ends_at)
     banner = guard.get(f"/t/{one.tenant.slug}/devices/").content.decode()
-    assert "倉庫 入口 is held unlocked." in banner
-    assert f"{at:%H:%M} by {row.by}." in banner
+    assert "倉庫 入口 is held unlocked until " in banner
+    assert f"{at:%H:%M} ({row.by}, since " in banner
     assert "Lock now" in banner
 
 
@@ -196,7 +196,7 @@ def test_a_lock_that_came_to_nothing_is_tried_again_and_every_page_says_why(one,
     settle(one)
     assert hold(one).request.state == State.EXPIRED
     banner = guard.get(f"/t/{one.tenant.slug}/devices/").content.decode()
-    assert "Locking again did not succeed and is tried again." in banner
+    assert "Relocking failed. Retrying." in banner
     time_is_over(one)
     assert sent(one) == ["cont_unlock"], "not before the pause is over"
     with tenant_scope(one.tenant):
@@ -235,7 +235,7 @@ def test_without_an_end_that_can_be_nothing_is_sent(one, guard):
 def test_only_who_says_so_holds_a_door_without_an_end(one, guard):
     press(guard, one, end="open")
     assert hold(one).due_at is None
-    assert "until somebody locks it" in guard.get(f"/t/{one.tenant.slug}/").content.decode()
+    assert "until locked manually" in guard.get(f"/t/{one.tenant.slug}/").content.decode()
 
 
 def test_holding_longer_replaces_the_earlier_end_even_unnoticed(one, guard):

@@ -91,7 +91,7 @@ def test_the_end_of_a_door_that_is_held_unlocked(place, owner):
     page = reverse("devices:door", args=[place.tenant.slug, "D1"])
     typed = {"end": "moment", "moment": "2099-01-02T03:04", "control": "cont_unlock"}
     words, again = sent(owner, page, "moment", **typed)
-    assert "Enter a time within the next 24 hours. Nothing was sent." in words
+    assert "Nothing was sent. Enter a time within the next 24 hours." in words
     assert (again["end"], again["moment"]) == (["moment"], ["2099-01-02T03:04"])
 
 

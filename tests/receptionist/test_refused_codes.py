@@ -134,4 +134,4 @@ def test_an_empty_list_says_that_a_permission_is_missing_or_that_it_was_not_read
 def test_two_japanese_sentences_have_no_space_between_them(without_qr):
     desk = without_qr
     told = said(desk.client.get(desk.url, headers={"Accept-Language": "ja"}))
-    assert "QRオプション契約が含まれていません。契約への追加はベンダーが行います。" in told
+    assert "QRオプション契約がありません。追加はベンダーにお問い合わせください。" in told
