@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from accessapi.limits import INFO_MAX, KEY_TARGETS_MAX
+from portal.base.ui.value_words import join_values
 from portal.domain.budget.priorities import Priority
 from portal.domain.intents.actions import Requester, submit
 from portal.domain.intents.models import Intent, target_of
@@ -25,7 +26,7 @@ class KeyCommand(TextChoices):
         """Return the command with its keys, such as "Release key 03, 総務キーボックス"."""
         titles = {"unlock": gettext_lazy("Release key %(numbers)s, %(box)s"),
                 "lock": gettext_lazy("Lock key %(numbers)s, %(box)s")}  # fmt: skip
-        return str(titles[self.value]) % {"numbers": ", ".join(numbers), "box": box}
+        return str(titles[self.value]) % {"numbers": join_values(numbers), "box": box}
 
     @property
     def icon(self) -> str:
@@ -41,11 +42,11 @@ def send_command(*, box: KeyBox, numbers: Sequence[str], command: KeyCommand, by
     chosen = sorted(set(numbers))
     known = set(box.keys.values_list("unit_no", flat=True))
     if not chosen or set(chosen) - known:
-        raise NotSubmitted(_("Choose keys of this key box. Nothing was sent."))
+        raise NotSubmitted(_("Nothing was sent. Select keys of this key box."))
     if any(len(number) != 2 or not number.isdecimal() for number in chosen):
-        raise NotSubmitted(_("The service takes keys with a number of two digits only. Nothing was sent."))
+        raise NotSubmitted(_("Nothing was sent. Only keys with two-digit numbers can be operated remotely."))
     if len(chosen) > KEY_TARGETS_MAX:
-        raise NotSubmitted(_("Choose %(n)d keys at most. Nothing was sent.") % {"n": KEY_TARGETS_MAX})
+        raise NotSubmitted(_("Nothing was sent. Select at most %(n)d keys.") % {"n": KEY_TARGETS_MAX})
     return submit(
         Command(
             permission=Permission.KEYS_OPERATE,

@@ -6,7 +6,7 @@ from django.db.models import Q, QuerySet
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, pgettext_lazy
+from django.utils.translation import gettext_lazy, pgettext, pgettext_lazy
 
 from portal.base.ui.tables import Column, EmptyState, Table
 from portal.base.ui.tables.filters import Filter
@@ -23,7 +23,7 @@ _STATES = (
     ("out", pgettext_lazy("key", "Out")),
     ("overdue", pgettext_lazy("key", "Overdue")),
     ("unknown", gettext_lazy("Unknown")),
-    ("differs", gettext_lazy("Contradictory")),
+    ("differs", pgettext_lazy("key", "Discrepancy")),
     ("faulty", pgettext_lazy("key", "Faulty")),
     ("in", pgettext_lazy("key", "In the box")),
 )
@@ -55,7 +55,8 @@ class Keys(Table):
         Column("box", gettext_lazy("Key box"), value=lambda row: str(row.key_box), sort="key_box__name_order"),
         Column("state", gettext_lazy("State"), sort="urgency"),
         Column("holder", pgettext_lazy("key", "With")),
-        Column("since", gettext_lazy("Since"), kind="time"),
+        Column("taken", pgettext_lazy("key", "Taken"), kind="time"),
+        Column("returned", pgettext_lazy("key", "Returned"), kind="time", phone="hide"),
     )
     filters = (
         Filter("state", gettext_lazy("State"), _STATES, _by_state),
@@ -83,7 +84,8 @@ class Keys(Table):
         self.complete_columns(
             state={"value": lambda row: found[row.pk].chip},
             holder={"cell": lambda row: _holder(found[row.pk]), "value": lambda row: found[row.pk].holder},
-            since={"value": lambda row: found[row.pk].since},
+            taken={"value": lambda row: found[row.pk].since_in(KeyState.OUT)},
+            returned={"value": lambda row: found[row.pk].since_in(KeyState.IN)},
         )
         self.found = found
         return page
@@ -102,4 +104,4 @@ class Keys(Table):
 def _holder(row: queries.ShownKey) -> SafeString | str:
     if row.holder and row.holder_url:
         return format_html('<a href="{}">{}</a>', row.holder_url, row.holder)
-    return row.holder or ("" if row.state != KeyState.OUT else _("Nobody knows"))
+    return row.holder or ("" if row.state != KeyState.OUT else pgettext("key", "Unknown"))

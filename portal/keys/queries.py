@@ -11,13 +11,16 @@ from typing import Any
 from django.db.models import Count, Max, Min, Q, QuerySet
 from django.urls import reverse
 from django.utils.functional import cached_property
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext, npgettext
+from django.utils.translation import ngettext, npgettext, pgettext_lazy
 
 from accessapi.keys import KeyEvent
 from accessapi.overrides import States
 from portal.base.ui import live_updates
 from portal.base.ui.chips import Chip
+from portal.base.ui.times import clock_tag
 from portal.base.ui.value_words import join_values
 from portal.domain.alerts import overdue_keys
 from portal.domain.history import visibility
@@ -61,6 +64,35 @@ class ShownKey:
         if self.chip.tone in ("alarm", "loud"):
             return self.chip.tone
         return {KeyState.OUT: "out", KeyState.IN: "quiet"}.get(self.state, "unknown")
+
+    def since_in(self, state: KeyState) -> datetime | None:
+        """Return when this state began; None if the key is in another state."""
+        return self.since if self.state == state else None
+
+    @property
+    def since_text(self) -> SafeString | str:
+        """Return when the key was taken or returned; empty if no change was observed."""
+        if self.since is None:
+            return ""
+        exact, latest = _CHANGES[self.state]
+        return format_html(str(latest if self.is_at_least else exact), at=clock_tag(self.since))
+
+
+# For each state: the text about its start, and the one for a start that may have been earlier.
+_CHANGES = {
+    KeyState.OUT: (
+        pgettext_lazy("key", "taken {at}"),
+        pgettext_lazy("key", "taken {at} at the latest"),
+    ),
+    KeyState.IN: (
+        pgettext_lazy("key", "returned {at}"),
+        pgettext_lazy("key", "returned {at} at the latest"),
+    ),
+    KeyState.UNKNOWN: (
+        pgettext_lazy("key", "since {at}"),
+        pgettext_lazy("key", "since {at} at the latest"),
+    ),
+}
 
 
 def describe_keys(request: TenantRequest, rows: Iterable[Key]) -> list[ShownKey]:
@@ -146,7 +178,7 @@ class KeySummary:
         """Return how many keys there are, how many are out and how many are overdue, as text."""
         n, of_all, late = self.counts["out"], self.counts["all"], self.counts["overdue"]
         if not n:
-            return ngettext("%(all)d key, none known to be out", "%(all)d keys, none known to be out", of_all) % {
+            return ngettext("%(all)d key, none out", "%(all)d keys, none out", of_all) % {
                 "all": of_all
             }
         text = ngettext("%(n)d of %(all)d key out", "%(n)d of %(all)d keys out", of_all) % {"n": n, "all": of_all}
@@ -160,7 +192,7 @@ class KeySummary:
         offline = sum(box.chip.state == "offline" for box in self.boxes)
         parts = (
             (self.counts["unknown"], npgettext("key", "%(n)d unknown", "%(n)d unknown", self.counts["unknown"])),
-            (self.counts["odd"], ngettext("%(n)d contradictory", "%(n)d contradictory", self.counts["odd"])),
+            (self.counts["odd"], ngettext("%(n)d discrepancy", "%(n)d discrepancies", self.counts["odd"])),
             (self.counts["faulty"], npgettext("key", "%(n)d faulty", "%(n)d faulty", self.counts["faulty"])),
             (offline, overdue_keys.offline_text(offline)),
         )
@@ -217,12 +249,12 @@ def _add_event(found: list[CustodyPeriod], record: History, event: KeyEvent) -> 
     is_open = last is not None and last.until is None
     if event is KeyEvent.TAKEN:
         if is_open and last is not None:
-            last.gap = _("No return was recorded before somebody took it again.")
+            last.gap = _("Taken again with no return recorded")
         found.append(CustodyPeriod(record, since=record))
     elif is_open and last is not None:
         last.until = record
     else:
-        found.append(CustodyPeriod(record, until=record, gap=_("Returned without a recorded taking.")))
+        found.append(CustodyPeriod(record, until=record, gap=_("Returned, never recorded as taken")))
 
 
 def latest_commands(box: KeyBox) -> list[Intent]:

@@ -91,7 +91,7 @@ OF_A_KEY = {
     "Unknown: half": lambda one: reads(one, u01="half"),
     "Wrong key (Another key is in its place)": lambda one: reads(one, errors={"01": ["wrong_key"]}, u01="return"),
     "In the box (Releasing the key failed)": lambda one: reads(one, errors={"01": ["key_unlock_error"]}, u01="return"),
-    "In the box (Key box and activity log disagree)": returned_though_taken,
+    "In the box (Key box and activity log don’t match)": returned_though_taken,
     "Out (Key box offline)": out_of_reach,
 }
 
@@ -197,12 +197,12 @@ def test_pages_of_a_key_and_its_box_that_stay_open_say_the_same_after_every_chan
     tells(one, "01", "Key taken", database_now() + HOUR / 60)
     reads(one, u01="return")
     of_key.look()
-    of_key.come_to_say(KEY, "In the box (Key box and activity log disagree)")
+    of_key.come_to_say(KEY, "In the box (Key box and activity log don’t match)")
     of_box.look()
     of_box.come_to_say(BOX, "Connected")
     reads(one, line="disconnected")
     of_key.look()
-    of_key.come_to_say(KEY, "In the box (Key box and activity log disagree, Key box offline)")
+    of_key.come_to_say(KEY, "In the box (Key box and activity log don’t match, Key box offline)")
     of_box.look()
     of_box.come_to_say(BOX, "Offline")
 

@@ -117,7 +117,7 @@ def _problems(key: Key, states: States) -> Iterator[str]:
     if faults := error_texts(each for each in key.errors if not states.is_wrong_key([each])):
         yield faults
     if vars(key)["odd"]:
-        yield _("Key box and activity log disagree")
+        yield _("Key box and activity log don’t match")
     if not states.is_connected(vars(key)["line"]):
         yield _("Key box offline")
 
