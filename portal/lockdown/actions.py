@@ -71,12 +71,12 @@ def confirm(*, order: Lockdown, by: Requester, nonce: Nonce) -> Lockdown:
         _one_at_a_time(by)
         order = _lock_order(order, State.REQUESTED)
         if order.started_by == by.user:
-            raise NotSubmitted(_("Somebody else has to confirm it. Nothing was sent."))
+            raise NotSubmitted(_("Nothing was sent. A second person must confirm."))
         if order.confirm_by is None or order.confirm_by <= database_now():
-            raise NotSubmitted(_("It was not confirmed in time. Nothing was sent."))
+            raise NotSubmitted(_("Nothing was sent. It was not confirmed in time. Start a new one."))
         access = access_to(order.started_by, order.tenant)
         if access is None or not access.can(Permission.LOCKDOWN):
-            raise NotSubmitted(_("Who asked for it no longer has permission. Nothing was sent."))
+            raise NotSubmitted(_("Nothing was sent. The person who requested it no longer has permission. Start a new one."))
         Lockdown.objects.filter(pk=order.pk).update(confirmed_by=by.user)
         _activate(order, by, nonce)
     return order
@@ -157,7 +157,7 @@ def _doors_to_lock(found: Sequence[LockdownOutcome]) -> list[PassController]:
 def _chosen_doors(selection: DoorSelection) -> list[PassController]:
     doors = selection.doors()
     if not doors:
-        raise NotSubmitted(_("No door was chosen. Nothing was sent."))
+        raise NotSubmitted(_("Nothing was sent. Select at least one door."))
     return doors
 
 
@@ -224,7 +224,7 @@ def _lock_order(order: Lockdown, state: State = State.ACTIVE) -> Lockdown:
     rows = Lockdown.objects.select_related("tenant__environment", "started_by").select_for_update(of=("self",))
     found = rows.filter(pk=order.pk, state=state).first()
     if found is None:
-        raise NotSubmitted(_("This has already ended or changed. Nothing was sent."))
+        raise NotSubmitted(_("Nothing was sent. This has already ended or changed. Reload the page."))
     return found
 
 
@@ -255,7 +255,7 @@ def evacuation_doors() -> DoorSelection:
     """Return the doors that an evacuation unlocks. Raises NotSubmitted if evacuations are switched off."""
     setting = current_setting()
     if not setting.evacuation:
-        raise NotSubmitted(_("Evacuation unlock is not switched on. Nothing was sent."))
+        raise NotSubmitted(_("Nothing was sent. Evacuation unlock is off. Choose its doors in the lockdown settings."))
     return DoorSelection(Scope.CHOSEN, chosen=tuple(setting.doors))
 
 
@@ -285,7 +285,7 @@ def _describe_settings(_subject: str, values: SettingValues) -> Mapping[str, str
     return {
         _("Evacuation unlock"): on_or_off(values["evacuation"]),
         _("Doors of the evacuation unlock"): join_values(map(str, rows)),
-        _("A second person has to confirm"): str(SecondPersonRule(values["second"]).label),
+        _("Second confirmation required for"): str(SecondPersonRule(values["second"]).label),
     }
 
 

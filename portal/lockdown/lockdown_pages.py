@@ -36,7 +36,7 @@ class DoorLine:
     @property
     def chip(self) -> Chip:
         if self.outcome.is_opened_since:
-            return Chip("missed", _("Opened since"))
+            return Chip("missed", _("Unlocked again"))
         if self.outcome.result == IDLE:
             return Chip("recorded", _("Rehearsal") if self.order.state == State.REHEARSED else _("Nothing sent"))
         if self.outcome.result == DONE:
@@ -49,11 +49,11 @@ class DoorLine:
         if self.outcome.result == IDLE:
             return self._forecast_text if self.order.state == State.REHEARSED else ""
         if self.outcome.newer is not None:
-            text = _("%(what)s by %(who)s, newer than this order.")
+            text = _("Newer command: %(what)s (%(who)s).")
             sentence = text % {"what": self.outcome.newer.title, "who": self.outcome.newer.requested_by}
             if self.outcome.is_in_progress or self.outcome.result == DONE:
                 return sentence
-            return join_sentences([sentence, _("This door is left alone.")])
+            return join_sentences([sentence, _("Not retried.")])
         if self.row.request is None or self.outcome.result in (DONE, SENDING):
             return ""
         return join_sentences([self._reason_text(self.row.request), self.next_try_text])
@@ -81,17 +81,17 @@ class DoorLine:
     @property
     def next_try_text(self) -> str:
         if not self.outcome.door_order.is_active:
-            return _("Not tried again: the order has ended.")
+            return _("Not retried: this has ended.")
         if self._next_at is None:
-            return _("Not tried again by itself.")
+            return _("Not retried automatically.")
         return _("Next try at %(time)s.") % {"time": f"{local(self._next_at):%H:%M}"}
 
 
 _FORECASTS: Mapping[str, Callable[[], str]] = {
     "": lambda: "",
-    Forecast.OFFLINE: lambda: _("It is offline: it probably cannot be reached."),
-    Forecast.UNKNOWN: lambda: _("Whether it can be reached is not known."),
-    Forecast.CALLS: lambda: _("It would have to wait until API calls are left."),
+    Forecast.OFFLINE: lambda: _("Offline, probably unreachable."),
+    Forecast.UNKNOWN: lambda: _("Reachability unknown."),
+    Forecast.CALLS: lambda: _("Delayed by the API call limit."),
 }
 
 
@@ -157,7 +157,7 @@ class LockdownPage:
     def headline(self) -> str:
         total = len(self.door_outcomes)
         if self.is_rehearsal or self.order.state in (State.REQUESTED, State.WITHDRAWN):
-            text = ngettext("%(n)d door, nothing was sent", "%(n)d doors, nothing was sent", total) % {"n": total}
+            text = ngettext("%(n)d door, nothing sent", "%(n)d doors, nothing sent", total) % {"n": total}
             return _("Rehearsal: %(said)s") % {"said": text} if self.is_rehearsal else text
         done = self.counts[DONE] - self.counts["opened"]
         if self.order.is_evacuation:
@@ -174,13 +174,13 @@ class LockdownPage:
     def _uncertainties(self) -> Iterator[str]:
         counts = self.counts
         words = (
-            (self._count_forecasts(Forecast.CALLS), _("%(n)d would wait for API calls")),
-            (self._count_forecasts(Forecast.OFFLINE, Forecast.UNKNOWN), _("%(n)d may not be reached")),
-            (counts["opened"], _("%(n)d opened since")),
+            (self._count_forecasts(Forecast.CALLS), _("%(n)d delayed by the API call limit")),
+            (self._count_forecasts(Forecast.OFFLINE, Forecast.UNKNOWN), _("%(n)d possibly unreachable")),
+            (counts["opened"], _("%(n)d unlocked again")),
             (counts[SENDING], _("%(n)d being sent")),
             (counts[MISSED], _("%(n)d not reached")),
             (counts[UNCERTAIN], _("%(n)d uncertain")),
-            (counts[NEWER], _("%(n)d with a newer command")),
+            (counts[NEWER], _("%(n)d overridden")),
         )
         return (text % {"n": count} for count, text in words if count)
 

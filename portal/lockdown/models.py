@@ -30,7 +30,7 @@ class Kind(models.TextChoices):
 
 class State(models.TextChoices):
     REQUESTED = "requested", pgettext_lazy("lockdown", "Waiting for a second person")
-    ACTIVE = "active", pgettext_lazy("lockdown", "Standing")
+    ACTIVE = "active", pgettext_lazy("lockdown", "Active")
     RELEASED = "released", pgettext_lazy("lockdown", "Released")
     REPLACED = "replaced", pgettext_lazy("lockdown", "Replaced by a newer one")
     WITHDRAWN = "withdrawn", pgettext_lazy("lockdown", "Not confirmed, nothing sent")
@@ -110,7 +110,7 @@ class LockdownDoor(OrderedDoor):
 class SecondPersonRule(models.TextChoices):
     """The kinds of orders that a second person has to confirm before anything is sent."""
 
-    NOTHING = "", _("Nothing")
+    NOTHING = "", pgettext_lazy("second confirmation", "Nothing")
     EVACUATION = "evacuation", _("Evacuation unlock")
     BOTH = "both", _("Evacuation unlock and lockdown")
 

@@ -35,7 +35,7 @@ class DoorSelection:
         """Return the selection of a form or address. Raises NotSubmitted for an unknown scope."""
         scope = str(query.get("scope", ""))
         if scope not in Scope.values:
-            raise NotSubmitted(_("Choose which doors to lock. Nothing was sent."))
+            raise NotSubmitted(_("Nothing was sent. Choose which doors to lock."))
         return cls(Scope(scope), query.get("area", ""), tuple(query.getlist("door")))
 
     @property

@@ -65,9 +65,9 @@ def _waiting_banner(request: TenantRequest, order: Lockdown) -> Banner:
     is_mine = order.started_by == request.user
     return Banner(
         "alarm",
-        _("%(who)s asks for a second person: %(order)s.")
+        _("%(who)s needs a second confirmation: %(order)s.")
         % {"who": order.started_by, "order": order.get_kind_display()},
-        _("Nothing has been sent yet."),
+        _("Nothing sent yet."),
         since=order.started_at,
         until=order.confirm_by,
         action=_("Show outcome") if is_mine else _("Confirm…"),
@@ -100,8 +100,8 @@ register_subject("lockdown", gettext_lazy("Lockdowns"), "lockdown evacuation rel
 register_sentences(
     {
         "lockdown.asked": ngettext_lazy(
-            "Lockdown asked for, waiting for a second person: %(n)s door",
-            "Lockdown asked for, waiting for a second person: %(n)s doors",
+            "Lockdown requested, waiting for a second person: %(n)s door",
+            "Lockdown requested, waiting for a second person: %(n)s doors",
             "n",
         ),
         "lockdown.started": ngettext_lazy("Lockdown started: %(n)s door", "Lockdown started: %(n)s doors", "n"),
@@ -110,7 +110,7 @@ register_sentences(
         ),
         "lockdown.released": ngettext_lazy("Lockdown released: %(n)s door", "Lockdown released: %(n)s doors", "n"),
         "lockdown.replaced": ngettext_lazy(
-            "Lockdown replaced by a new one: %(n)s door", "Lockdown replaced by a new one: %(n)s doors", "n"
+            "Lockdown replaced by a newer one: %(n)s door", "Lockdown replaced by a newer one: %(n)s doors", "n"
         ),
         "lockdown.withdrawn": ngettext_lazy(
             "Lockdown not confirmed, nothing sent: %(n)s door", "Lockdown not confirmed, nothing sent: %(n)s doors", "n"
@@ -119,8 +119,8 @@ register_sentences(
             "Lockdown rehearsed, nothing sent: %(n)s door", "Lockdown rehearsed, nothing sent: %(n)s doors", "n"
         ),
         "evacuation.asked": ngettext_lazy(
-            "Evacuation unlock asked for, waiting for a second person: %(n)s door",
-            "Evacuation unlock asked for, waiting for a second person: %(n)s doors",
+            "Evacuation unlock requested, waiting for a second person: %(n)s door",
+            "Evacuation unlock requested, waiting for a second person: %(n)s doors",
             "n",
         ),
         "evacuation.started": ngettext_lazy(
@@ -133,8 +133,8 @@ register_sentences(
             "Evacuation unlock released: %(n)s door", "Evacuation unlock released: %(n)s doors", "n"
         ),
         "evacuation.replaced": ngettext_lazy(
-            "Evacuation unlock replaced by a new one: %(n)s door",
-            "Evacuation unlock replaced by a new one: %(n)s doors",
+            "Evacuation unlock replaced by a newer one: %(n)s door",
+            "Evacuation unlock replaced by a newer one: %(n)s doors",
             "n",
         ),
         "evacuation.withdrawn": ngettext_lazy(
@@ -159,8 +159,8 @@ register_sentences(
             "Locking after an evacuation ended: %(n)s door", "Locking after an evacuation ended: %(n)s doors", "n"
         ),
         "relock.replaced": ngettext_lazy(
-            "Locking after an evacuation replaced by a new one: %(n)s door",
-            "Locking after an evacuation replaced by a new one: %(n)s doors",
+            "Locking after an evacuation replaced by a newer one: %(n)s door",
+            "Locking after an evacuation replaced by a newer one: %(n)s doors",
             "n",
         ),
         "lockdown.settings": gettext_lazy("Lockdown settings changed"),

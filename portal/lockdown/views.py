@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from portal.base.ui import live_updates
 from portal.base.ui.shown_values import ConflictForm
@@ -124,7 +124,7 @@ ACTIONS: Mapping[str, LockdownAction] = {
     "again": LockdownAction(gettext_lazy("Send again"), actions.send_again),
     "release": LockdownAction(gettext_lazy("Release"), actions.release),
     "confirm": LockdownAction(gettext_lazy("Confirm as the second person"), actions.confirm),
-    "withdraw": LockdownAction(gettext_lazy("Do not confirm"), actions.withdraw),
+    "withdraw": LockdownAction(pgettext_lazy("lockdown", "Cancel request"), actions.withdraw),
 }
 
 
@@ -179,10 +179,10 @@ class SettingsForm(ConflictForm, forms.Form):
     evacuation = forms.BooleanField(label=gettext_lazy("Allow the evacuation unlock of these doors"), required=False)
     door = _Doors(label=gettext_lazy("Doors of the evacuation unlock"), required=False)
     second = forms.ChoiceField(
-        label=gettext_lazy("A second person has to confirm"),
+        label=gettext_lazy("Second confirmation required for"),
         choices=SecondPersonRule.choices,
         required=False,
-        error_messages={"invalid_choice": gettext_lazy("Choose what a second person confirms. Nothing was changed.")},
+        error_messages={"invalid_choice": gettext_lazy("Nothing was changed. Choose what requires a second confirmation.")},
     )
 
     def __init__(self, setting: LockdownSetting, data: QueryDict | None = None) -> None:

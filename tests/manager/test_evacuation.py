@@ -56,10 +56,10 @@ def said_in_the_audit_log(place, family):
 
 class TestUnlockingForAnEvacuation:
     def test_it_is_off_until_somebody_switches_it_on_and_chooses_doors(self, one, manager):
-        assert "not switched on" in manager.get(url(one, "evacuation/")).content.decode()
+        assert "Evacuation unlock is off" in manager.get(url(one, "evacuation/")).content.decode()
         answer = manager.post(url(one, "evacuation/start/"), {"nonce": nonce_of(manager, url(one, "new/?scope=all"))},
                               follow=True)  # fmt: skip
-        assert "not switched on" in answer.content.decode()
+        assert "Evacuation unlock is off" in answer.content.decode()
         choose(one, *one.doors[:2], "no such door")
         with tenant_scope(one.tenant):
             assert sorted(LockdownSetting.objects.get().doors) == sorted(one.doors[:2])
@@ -85,7 +85,7 @@ class TestUnlockingForAnEvacuation:
         time_passes(one, hours=1)
         step(one)
         assert sent(one) == [(one.doors[0], "cont_unlock")]
-        assert "Not tried again by itself" in page(manager, one)
+        assert "Not retried automatically" in page(manager, one)
         press(manager, one, "again")
         settle(one)
         assert came(one) == ["done", "done"]
@@ -128,7 +128,7 @@ class TestUnlockingForAnEvacuation:
             door = PassController.objects.get(device_name="倉庫")
             devices.send_command(door=door, command=DoorCommand.UNLOCK, by=one.asker, nonce=fresh_nonce())
         settle(one)
-        assert "1 with a newer command" in page(manager, one)
+        assert "1 overridden" in page(manager, one)
         press(manager, one, "release")
         settle(one)
         assert came(one) == ["done", "done"]
@@ -146,15 +146,15 @@ class TestUnlockingForAnEvacuation:
             lockdown = Lockdown.objects.get(kind="lockdown")
         step(one, lockdown)
         assert (one.doors[0], "lock") not in sent(one)
-        assert "1 with a newer command" in manager.get(url(one, f"{lockdown.pk}/")).content.decode()
+        assert "1 overridden" in manager.get(url(one, f"{lockdown.pk}/")).content.decode()
 
     def test_a_rehearsal_sends_nothing(self, one, manager):
         choose(one, *one.doors[:2])
         with tenant_scope(one.tenant):
             PassController.objects.filter(device_name="倉庫").update(state=DoorState.OFFLINE)
         html = unlock(manager, one, "rehearse")
-        assert "Rehearsal: 2 doors, nothing was sent" in html
-        assert "Would be held unlocked. It is offline" in html
+        assert "Rehearsal: 2 doors, nothing sent" in html
+        assert "Would be held unlocked. Offline" in html
         with tenant_scope(one.tenant):
             assert not Intent.objects.exists()
 
@@ -163,17 +163,17 @@ class TestUnlockingForAnEvacuation:
         guard = one.client(one.staff("guard"))
         assert guard.post(url(one, "evacuation/start/")).status_code == 403
         assert guard.post(url(one, "settings/save/"), {"second": ""}).status_code == 403
-        assert "Choose what a second person" in choose(one, second="nobody")
+        assert "Choose what requires a second confirmation" in choose(one, second="nobody")
 
 
 class TestTwoPersons:
     def test_the_first_asks_the_second_confirms_and_then_it_is_sent(self, one, manager, colleague):
         choose(one, second="both")
-        assert "A second person has to confirm this" in manager.get(url(one, "new/?scope=all")).content.decode()
+        assert "A second person must confirm within 10 minutes" in manager.get(url(one, "new/?scope=all")).content.decode()
         start(manager, one)
         settle(one)
         assert sent(one) == []
-        assert "asks for a second person: Lockdown." in colleague.get(f"/t/{one.tenant.slug}/").content.decode()
+        assert "needs a second confirmation: Lockdown." in colleague.get(f"/t/{one.tenant.slug}/").content.decode()
         guard = one.client(one.staff("guard"))
         assert "asks for a second person" not in guard.get(f"/t/{one.tenant.slug}/").content.decode()
         press(colleague, one, "confirm")
@@ -181,7 +181,7 @@ class TestTwoPersons:
         assert came(one) == ["done"] * 3
         assert "confirmed by" in page(manager, one)
         assert said_in_the_audit_log(one, "lockdown")[1:] == [
-            "Lockdown asked for, waiting for a second person: 3 doors", "Lockdown started: 3 doors",
+            "Lockdown requested, waiting for a second person: 3 doors", "Lockdown started: 3 doors",
         ]  # fmt: skip
         with tenant_scope(one.tenant):
             assert {intent.by for intent in Intent.objects.all()} == {order(one).confirmed_by}
@@ -191,7 +191,7 @@ class TestTwoPersons:
         start(manager, one)
         html = page(manager, one)
         assert "Confirm and send now" not in html
-        assert "Somebody else has to confirm it. Nothing was sent." in press(manager, one, "confirm")
+        assert "Nothing was sent. A second person must confirm." in press(manager, one, "confirm")
         settle(one)
         assert sent(one) == []
 

@@ -55,9 +55,9 @@ class TestBefore:
             PassController.objects.filter(device_name="倉庫").update(state=DoorState.OFFLINE)
         no_calls_left(one, left=2)
         html = manager.get(url(one, "new/?scope=all")).content.decode()
-        assert "3 needed, 2 left this hour (1 are always kept for doors)" in html
-        assert "2 at once, 1 later" in html
-        assert re.search(r"Probably not reachable</dt>\s*<dd>\s*倉庫\s*<", html)
+        assert "Uses 2 of 2 API calls left this hour (1 reserved for doors)" in html
+        assert "2 now, 1 after" in html
+        assert re.search(r"Probably unreachable</dt>\s*<dd>\s*倉庫\s*<", html)
         assert "Lock 3 doors now" in html
         assert sent(one) == []
 
@@ -219,9 +219,9 @@ class TestWhatCameOfIt:
         assert came(one) == ["done", "newer", "done"]
         assert sent(one).count((one.doors[1], "lock")) == 0
         html = page(manager, one)
-        assert "1 with a newer command" in html
-        assert "Hold unlocked: 倉庫 by" in html
-        assert "This door is left alone" in html
+        assert "1 overridden" in html
+        assert "Newer command: Hold unlocked: 倉庫 (" in html
+        assert "Not retried" in html
 
     def test_a_newer_command_that_was_never_sent_is_not(self, one, manager):
         start(manager, one)
@@ -243,14 +243,14 @@ class TestWhatCameOfIt:
             PassController.objects.filter(device_name="会議室").update(state=DoorState.FORCED_OPEN, state_since=now)
         html = page(manager, one)
         assert "2 of 3 doors locked" in html
-        assert "1 opened since" in html
+        assert "1 unlocked again" in html
         assert re.search(r'data-id="([^"]+)" data-came', html)[1] == one.doors[2]
 
     def test_a_person_can_send_again_at_once_to_those_not_reached(self, one, manager):
         start(manager, one)
         settle(one)
         lose(one, "倉庫", Reason.STOPPED)
-        assert "Not tried again by itself" in page(manager, one)
+        assert "Not retried automatically" in page(manager, one)
         press(manager, one, "again")
         settle(one)
         assert len(sent(one)) == 4

@@ -81,14 +81,14 @@ class TestReleasing:
         start(manager, one)
         settle(one)
         lose(one, "倉庫")
-        assert "not again by the release: 正面" in page(manager, one)
+        assert "not restored: 正面" in page(manager, one)
         press(manager, one, "release")
         time_passes(one, minutes=30)
         step(one)
         assert len(sent(one)) == 3
         html = page(manager, one)
         assert f"by {user}" in html
-        assert "Not tried again: the order has ended." in html
+        assert "Not retried: this has ended." in html
 
     def test_what_has_not_left_is_withdrawn(self, one, manager):
         start(manager, one)
@@ -127,9 +127,9 @@ class TestRehearsing:
             assert not Intent.objects.exists()
             entry = AuditEntry.objects.get(action="lockdown.rehearsed")
             assert str(entry.summary) == "Lockdown rehearsed, nothing sent: 3 doors"
-        assert "Rehearsal: 3 doors, nothing was sent" in html
-        assert "It is offline: it probably cannot be reached" in html
-        assert "would have to wait until API calls are left" in html
+        assert "Rehearsal: 3 doors, nothing sent" in html
+        assert "Offline, probably unreachable" in html
+        assert "Delayed by the API call limit" in html
         assert "Release</button>" not in html
 
     def test_it_leaves_a_lockdown_that_stands_alone_and_shows_no_banner(self, one, manager):

@@ -56,7 +56,7 @@ def test_a_single_passage_does_not_keep_a_lockdown_from_a_door(one, manager):
     step(one)
     assert locks(one) == 0, "nobody is locked out in the doorway"
     assert came(one) == ["done", "newer", "done"]
-    assert "This door is left alone" not in page(manager, one)
+    assert "Not retried" not in page(manager, one)
     assert order(one).due_at is not None
     time_passes(one, seconds=31)
     step(one)

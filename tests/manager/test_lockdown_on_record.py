@@ -90,7 +90,7 @@ class TestAPersonWhoLostTheRight:
         start(manager, one)
         with tenant_scope(one.tenant):
             Staff.objects.filter(user=user).update(is_active=False)
-        assert "no longer has permission. Nothing was sent." in press(colleague, one, "confirm")
+        assert "no longer has permission. Start a new one." in press(colleague, one, "confirm")
         settle(one)
         assert sent(one) == []
 
@@ -138,7 +138,7 @@ class TestWhatCameOfIt:
             PassController.objects.update(state=DoorState.UNLOCKED, state_since=before)
         html = page(manager, one)
         assert "3 of 3 doors locked" in html
-        assert "opened since" not in html
+        assert "unlocked again" not in html
 
     def test_nothing_is_tried_without_a_connection_and_the_page_says_why(self, one, manager):
         start(manager, one)

@@ -21,7 +21,7 @@ from tests.support.members import said
 from tests.support.places import age_proof
 from tests.support.safety import NO_SECOND, OFFLINE, SETTINGS, Setting, rule
 
-WAITS = "Nothing was changed yet. This change needs a second person"
+WAITS = "Nothing was changed yet. Another person with your permission"
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ class TestAFacilityManagerAlone:
         with tenant_scope(one.tenant):
             row = WaitingChange.objects.get()
         assert (row.rule, row.subject, row.before) == (setting.rule, setting.subject(one), before)
-        assert "Another person has to confirm this. Nothing was changed." in press(manager, one, "confirm")
+        assert "Nothing was changed. Another person must confirm this." in press(manager, one, "confirm")
         assert setting.kept(one) == before
 
     @pytest.mark.parametrize("setting", [name for name, each in SETTINGS.items() if each.tightened], indirect=True)
@@ -184,7 +184,7 @@ class TestTheSecondPerson:
     def test_sees_what_would_change_and_by_whom(self, one, manager, colleague, asker, setting):
         setting.loosen(manager, one)
         shown = page(colleague, one)
-        assert "A second person has to confirm Evacuation unlock and lockdown → Nothing" in shown
+        assert "Second confirmation required for Evacuation unlock and lockdown → Nothing" in shown
         assert f"Requested by {asker}" in shown
         assert "Until then the current setting applies." in shown
 
@@ -231,8 +231,8 @@ class TestTheSecondPerson:
         setting.loosen(manager, one)
         with tenant_scope(one.tenant):
             LockdownSetting.objects.update(doors=[one.doors[1]])
-        assert "The setting has changed since." in page(colleague, one)
-        assert "no longer valid" in press(colleague, one, "confirm")
+        assert "the setting has changed since." in page(colleague, one)
+        assert "requester’s role has changed" in press(colleague, one, "confirm")
         assert setting.kept(one)["second"] == "both"
         assert acts(one) == ["safety.asked", "safety.void"]
 
@@ -246,7 +246,7 @@ class TestTheSecondPerson:
         setting.loosen(manager, one)
         with tenant_scope(one.tenant):
             Staff.objects.filter(user=asker).update(role="guard")
-        assert "no longer valid" in press(colleague, one, "confirm")
+        assert "requester’s role has changed" in press(colleague, one, "confirm")
         assert setting.kept(one)["second"] == "both"
 
     def test_comes_too_late_after_seven_days(self, one, manager, colleague, setting):

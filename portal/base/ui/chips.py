@@ -112,7 +112,7 @@ CHIPS: dict[str, tuple[str | Promise, str, str]] = {
     "expired": (pgettext_lazy("request", "Expired"), "clock-x", "quiet"),
     "cancelled": (gettext_lazy("Cancelled"), "ban", "quiet"),
     "missed": (gettext_lazy("Not reached"), "alert-triangle", "alarm"),
-    "newer": (gettext_lazy("Newer command"), "arrow-up-right", "loud"),
+    "newer": (gettext_lazy("Overridden"), "arrow-up-right", "loud"),
     "sending": (pgettext_lazy("door", "Being sent"), "arrow-up", "going"),
     "create": (gettext_lazy("New"), "plus", "good"),
     "change": (gettext_lazy("Changed"), "pencil", "going"),

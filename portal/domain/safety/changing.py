@@ -47,7 +47,7 @@ def change(rule: SafetyRule, after: SettingValues, *, by: Requester, subject: st
             _save(rule, subject, after, by)
             return ChangeResult.SAVED
         if by.support_session is not None:
-            raise NotChanged(_("A support session cannot loosen a safety rule. Nothing was changed. Ask an owner."))
+            raise NotChanged(_("Nothing was changed. A support session cannot loosen a safety rule. Ask an owner."))
         access = access_to(by.user, by.tenant)
         if access is None or access.role is not Owner:
             _request_confirmation(rule, subject, before, after, by)
@@ -69,7 +69,7 @@ def confirm(*, change: WaitingChange, by: Requester) -> State:
     with transaction.atomic():
         rule, row = _lock_change(change, by)
         if row.requested_by == by.user:
-            raise NotChanged(_("Another person has to confirm this. Nothing was changed."))
+            raise NotChanged(_("Nothing was changed. Another person must confirm this."))
         if not _may_change(row.requested_by, rule, by) or rule.read(row.subject) != row.before:
             _end(row, State.VOID, by)
             return State.VOID
@@ -115,14 +115,14 @@ def _lock_change(change: WaitingChange, by: Requester) -> tuple[SafetyRule, Wait
     """Return a waiting change with its row locked, and its rule. Raises NotChanged if `by` may not decide about it."""
     rule = RULES.get(change.rule)
     if rule is None or by.support_session is not None or not _may_change(by.user, rule, by):
-        raise NotChanged(_("You do not have permission to decide about this change. Nothing was changed."))
+        raise NotChanged(_("Nothing was changed. You do not have permission to confirm or decline this change. Ask an owner."))
     _lock_setting(rule, change.subject, by)
     rows = WaitingChange.objects.select_for_update(of=("self",)).select_related("requested_by", "tenant")
     row = rows.filter(pk=change.pk, state=State.WAITING).first()
     if row is None:
-        raise NotChanged(_("This change is no longer waiting. Nothing was changed by this click."))
+        raise NotChanged(_("Nothing was changed. This change is no longer waiting. Reload the page."))
     if row.due_at is None or row.due_at <= database_now():
-        raise NotChanged(_("This change was not confirmed in time. Nothing was changed. Make the change again."))
+        raise NotChanged(_("Nothing was changed. It was not confirmed in time. Submit the change again."))
     return rule, row
 
 
@@ -142,7 +142,7 @@ def _request_confirmation(
             _end(row, State.EXPIRED, None)
         elif row.requested_by != by.user:
             raise NotChanged(
-                _("Another change of this setting is waiting. Nothing was changed. Confirm or decline that one first.")
+                _("Nothing was changed. Another change of this setting is waiting. Confirm or decline that one first.")
             )
         else:
             _end(row, State.WITHDRAWN, by)
@@ -206,8 +206,7 @@ def change_with_feedback(
             messages.error(request, str(why))
         return False
     waits = _(
-        "Nothing was changed yet. This change needs a second person: "
-        "someone else with your permission, or an owner, confirms it within 7 days."
+        "Nothing was changed yet. Another person with your permission, or an owner, must confirm within 7 days."
     )
     if came is ChangeResult.WAITING:
         messages.warning(request, waits)

@@ -49,7 +49,7 @@ def confirm(request: TenantRequest, change_id: int) -> HttpResponseBase:
             messages.success(request, _("Confirmed and saved."))
         else:
             gone = _(
-                "This change is no longer valid: the setting or the requester’s role has changed. Nothing was saved."
+                "Nothing was saved. The setting or the requester’s role has changed. Submit the change again."
             )
             messages.error(request, gone)
     except NotChanged as why:
@@ -63,7 +63,7 @@ def decline(request: TenantRequest, change_id: int) -> HttpResponseBase:
     _rule, row = _get_change(request, change_id)
     page = reverse("safety:change", args=[request.tenant.slug, row.pk])
     declined = partial(changing.decline, change=row, by=Requester.from_request(request))
-    return run_and_return(request, page, declined, NotChanged, done=_("The change was not made."))
+    return run_and_return(request, page, declined, NotChanged, done=_("The change was not applied."))
 
 
 def _get_change(request: TenantRequest, change_id: int) -> tuple[SafetyRule, WaitingChange]:
