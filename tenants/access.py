@@ -264,6 +264,8 @@ class _ViewRule:
         except ProofRequired:
             return _ask_for_proof(request, access, file=True)
         except PermissionDenied as refusal:
+            if first := _page_instead(request, access):
+                return redirect(first)
             return render(request, "403.html", {"exception": str(refusal), "reason": str(refusal)}, status=403)
         except Http404 as missing:
             return render(request, "404.html", {"exception": str(missing)}, status=404)
@@ -342,6 +344,12 @@ def _ask_for_proof(
 ) -> HttpResponseBase:
     home, within = first_page_of(access.tenant, access.permissions), access.tenant.get_absolute_url()
     return redirect_to_reauthentication(request, within=within, home=home, command=command, is_file=file)
+
+
+def _page_instead(request: HttpRequest, access: Access) -> str:
+    """Return the first page of the person's role, at the address of the tenant itself; empty at other addresses."""
+    first, root = first_page_of(access.tenant, access.permissions), access.tenant.get_absolute_url()
+    return first if request.method in SAFE_METHODS and request.path == root != first else ""
 
 
 def _restore_post(request: HttpRequest, typed: QueryDict, redraws: Mapping[str, str]) -> None:

@@ -7,5 +7,9 @@ from portal.base.ui.nav import NavEntry
 from tenants.roles import Permission
 from tenants.sentences import register_subject
 
-nav.register(NavEntry("alerts", _("Alerts"), "alert-triangle", "alerts:index", Permission.ALERTS_VIEW))
+nav.register(
+    NavEntry("alerts", _("Alerts"), "alert-triangle", "alerts:index", Permission.ALERTS_VIEW),
+    NavEntry("alert_rules", _("Alert rules"), "adjustments", "alerts:rules", Permission.ALERTS_VIEW),
+    NavEntry("notifications", _("My notifications"), "bell", "alerts:notify", Permission.ALERTS_VIEW),
+)
 register_subject("alerts", _("Alerts"), "alert alert_rule alert_address")

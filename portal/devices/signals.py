@@ -15,7 +15,7 @@ from portal.base.timers import celery_app, rounds
 from portal.base.timers.clock import ClockTime, database_now
 from portal.base.ui import command_palette, frame, nav, panels
 from portal.base.ui.command_palette import Hit
-from portal.base.ui.frame import Banner
+from portal.base.ui.frame import Banner, Rank
 from portal.base.ui.nav import NavEntry
 from portal.devices import door_orders, holds, queries, status_reading
 from portal.devices.actions import DoorCommand
@@ -275,9 +275,16 @@ def _banner_of(request: TenantRequest, door: PassController, hold: Hold | None) 
         action=_("Lock now") if lockable else _("Show door"),
         action_url=reverse("devices:door", args=[request.tenant.slug, door.device_id]),
         is_link=True,
+        rank=_BANNER_RANKS[DoorState(door.state)],
     )
 
 
+_BANNER_RANKS = {
+    DoorState.FORCED_OPEN: Rank.FORCED,
+    DoorState.LEFT_OPEN: Rank.LEFT_OPEN,
+    DoorState.HELD_OPEN: Rank.HELD,
+    DoorState.HELD: Rank.HELD,
+}
 _BANNER_TEXTS = {
     DoorState.FORCED_OPEN: gettext_lazy("%(door)s was forced open."),
     DoorState.LEFT_OPEN: gettext_lazy("%(door)s has been left open."),
@@ -310,7 +317,6 @@ nav.register(
         "door",
         "devices:index",
         Permission.DEVICES_VIEW,
-        is_in_phone_bar=True,
         contract="door",
     )
 )

@@ -182,9 +182,7 @@ _IS_VALID: Mapping[str, Callable[[str], bool]] = {
 }  # fmt: skip
 
 
-nav.register(
-    NavEntry("guests", gettext_lazy("Guests"), "qrcode", "guests:index", Permission.GUESTS_VIEW, is_in_phone_bar=True)
-)
+nav.register(NavEntry("guests", gettext_lazy("Guests"), "qrcode", "guests:index", Permission.GUESTS_VIEW))
 command_palette.register(
     "guests",
     gettext_lazy("Guests"),

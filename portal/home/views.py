@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from portal.base.ui import live_updates
-from portal.base.ui.frame import Banner
+from portal.base.ui.frame import Banner, Rank
 from portal.base.ui.live_updates import page_path
 from portal.home import queries
 from tenants.access import SignedInRequest, TenantRequest, first_page_of, tenant_view, tenants_of
@@ -74,4 +74,5 @@ def connection_lost(request: TenantRequest) -> Iterator[Banner]:
         action=_("Reconnect…") if access.can(Permission.CONNECTION_MANAGE) else _("Connection page"),
         action_url=page if offered else "",
         is_link=True,
+        rank=Rank.LOST,
     )

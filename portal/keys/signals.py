@@ -3,8 +3,9 @@
 from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
@@ -12,7 +13,7 @@ from accessapi.keys import KeyEvent
 from portal.base.timers import celery_app, rounds
 from portal.base.timers.celery_app import enqueue_after_commit
 from portal.base.timers.clock import ClockTime, database_now
-from portal.base.ui import command_palette, nav
+from portal.base.ui import batching, command_palette, nav
 from portal.base.ui.command_palette import Hit
 from portal.base.ui.nav import NavEntry
 from portal.domain import events
@@ -21,6 +22,7 @@ from portal.domain.alerts.kinds import AlertKind, Observation, RuleSetting, Rule
 from portal.domain.alerts.models import Alert, Severity
 from portal.domain.budget.priorities import Priority
 from portal.domain.events import MirrorKind
+from portal.domain.history import visibility
 from portal.domain.history.models import History
 from portal.domain.intents import handlers
 from portal.domain.intents.handlers import Finding
@@ -122,6 +124,20 @@ def find_boxes(request: TenantRequest, text: str) -> Iterator[Hit]:
         yield Hit(str(box), reverse("keys:box", args=[request.tenant.slug, box.key_device_id]), "key")
 
 
+def count_late_keys() -> QuerySet[Any, Any]:
+    """Return the number of overdue keys by the activity log, as one row."""
+    late = Key.objects.filter(state=KeyState.OUT, since__lte=overdue_keys.overdue_at())
+    return late.order_by().values("tenant").annotate(n=Count("pk")).values_list("n")
+
+
+def count_overdue(request: TenantRequest) -> int:
+    """Return the number of overdue keys, for people who may see the log, as on the page of keys."""
+    rows = batching.load_rows(request, "keys_overdue") if visibility.may_view_log(request.access) else []
+    return sum(number for (number,) in rows)
+
+
+batching.register_query("keys_overdue", count_late_keys)
+nav.register_count("keys", count_overdue)
 nav.register(NavEntry("keys", gettext_lazy("Keys"), "key", "keys:index", Permission.DEVICES_VIEW, contract="key_box"))
 kinds.register(OVERDUE)
 kinds.register(MISPLACED)

@@ -10,8 +10,9 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy, pgettext_lazy
 
-from portal.base.ui import frame, panels
-from portal.base.ui.frame import Banner
+from portal.base.ui import frame, nav, panels
+from portal.base.ui.frame import Banner, Rank
+from portal.base.ui.nav import NavEntry
 from portal.base.ui.value_words import add_brackets, join_sentences
 from portal.devices import door_orders
 from portal.domain.safety import rules
@@ -46,7 +47,8 @@ def open_orders() -> QuerySet[Lockdown]:
 def _active_banner(request: TenantRequest, order: Lockdown) -> Banner:
     sees_doors, kind = request.access.can(Permission.DEVICES_VIEW), order.get_kind_display()
     if not sees_doors:
-        return Banner("alarm", f"{kind}.", _started_by_text(order), icon="lock", since=order.started_at)
+        text, since = _started_by_text(order), order.started_at
+        return Banner("alarm", f"{kind}.", text, icon="lock", since=since, rank=Rank.LOCKDOWN, has_bar=True)
     page = LockdownPage(order)
     text = f"{page.headline} {add_brackets(page.uncertainty)}" if page.uncertainty else page.headline
     return Banner(
@@ -58,6 +60,8 @@ def _active_banner(request: TenantRequest, order: Lockdown) -> Banner:
         action=_("Show outcome"),
         action_url=reverse("lockdown:page", args=[request.tenant.slug, order.pk]),
         is_link=True,
+        rank=Rank.LOCKDOWN,
+        has_bar=True,
     )
 
 
@@ -73,6 +77,7 @@ def _waiting_banner(request: TenantRequest, order: Lockdown) -> Banner:
         action=_("Show outcome") if is_mine else _("Confirm…"),
         action_url=reverse("lockdown:page", args=[request.tenant.slug, order.pk]),
         is_link=True,
+        rank=Rank.LOCKDOWN,
     )
 
 
@@ -90,6 +95,9 @@ def draw_button(request: TenantRequest) -> SafeString:
     return render_to_string("lockdown/button.html", {"request": request})
 
 
+nav.register(
+    NavEntry("lockdown", gettext_lazy("Lockdowns"), "lock", "lockdown:index", Permission.DEVICES_VIEW, contract="door")
+)
 frame.register_banners(lockdown_banners, rows=lambda: open_orders().only("pk"))
 panels.register("devices", draw_button)
 rules.register(SETTINGS_RULE)

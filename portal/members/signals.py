@@ -235,11 +235,7 @@ def _keys_sent(intent: Intent, body: dict[str, Any]) -> OutcomeText:
     return OutcomeText(" ".join(sentences))
 
 
-nav.register(
-    NavEntry(
-        "members", gettext_lazy("Members"), "users", "members:index", Permission.MEMBERS_VIEW, is_in_phone_bar=True
-    )
-)
+nav.register(NavEntry("members", gettext_lazy("Members"), "users", "members:index", Permission.MEMBERS_VIEW))
 batching.register_query("groups", group_names, on_every_page=False)
 trail.register_search(queries.trail_condition)
 unread = partial(freshness.describe_unread, kind=MirrorKind.MEMBERS)

@@ -24,7 +24,6 @@ nav.register(
         "checklist",
         "reviews:mine",
         Permission.REVIEWS_DECIDE,
-        is_in_phone_bar=True,
         hidden_with=Permission.REVIEWS_VIEW,
     )
 )

@@ -5,10 +5,13 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.base.timers import rounds
 from portal.base.timers.clock import ClockTime
+from portal.base.ui import nav
+from portal.base.ui.nav import NavEntry
 from portal.domain.events import MirrorKind
 from portal.domain.history.partitions import RETENTION
 from portal.domain.sync import freshness
 from portal.rollcall.models import RollCall
+from tenants.roles import Permission
 from tenants.sentences import register_sentences, register_subject
 
 
@@ -20,6 +23,7 @@ def old_roll_calls() -> list[QuerySet[RollCall]]:
     return [RollCall.objects_across_tenants.filter(started_at__lt=ClockTime() - RETENTION)]
 
 
+nav.register(NavEntry("rollcall", _("Roll calls"), "user-check", "rollcall:index", Permission.ROLL_CALL_VIEW))
 rounds.register("roll_calls_to_be_forgotten", rounds.delete_steps(old_roll_calls), every=6 * 3600.0, queue="bulk")
 freshness.register_footer("rollcall", MirrorKind.GUESTS, refresh_url_name="guests:refresh")
 

@@ -116,17 +116,7 @@ def update_suggestions(tenant: Tenant, guest_ids: set[str]) -> None:
         )
 
 
-nav.register(
-    NavEntry(
-        "building",
-        _("On site"),
-        "users",
-        "guests:building",
-        Permission.BUILDING_VIEW,
-        is_in_phone_bar=True,
-        hidden_with=Permission.GUESTS_VIEW,
-    )
-)
+nav.register(NavEntry("building", _("On site"), "users", "guests:building", Permission.BUILDING_VIEW))
 # Receptionists have access only to these pages. So shared pages of the tenant are also available here.
 nav.register_address("find", Permission.GUESTS_VIEW, "guests:find")
 nav.register_address("banners", Permission.GUESTS_VIEW, "guests:banners")

@@ -32,6 +32,18 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
   }
 });
+// Groups of the menu stay folded for the person.
+document.addEventListener("click", ({ target }) => {
+  const group = target.closest(".side summary")?.parentElement;
+  if (!group) return;
+  const body = new URLSearchParams({ group: group.dataset.group, folded: group.open ? "1" : "" });
+  fetch($(".side").dataset.fold, { method: "POST", headers: JSON.parse(document.body.getAttribute("hx-headers")), body });
+});
+// What needs action is counted beside the menu's entries, as of the last update of the notices.
+document.addEventListener("htmx:afterSettle", () => {
+  const counts = JSON.parse($("#banners")?.dataset.counts ?? "{}");
+  for (const place of $$("[data-count]")) place.textContent = counts[place.dataset.count] ?? "";
+});
 document.addEventListener("input", (event) => {
   if (!event.target.matches("[data-filter-list]")) return;
   const wanted = event.target.value.toLowerCase();

@@ -44,11 +44,17 @@ document.addEventListener("htmx:timeout", () => say(words.late, { bad: true, rel
 document.addEventListener("htmx:afterRequest", (event) => {
   if (event.detail.successful) lost(false);
 });
+// What is gone, or no longer open to this person, is not requested again.
+const stopped = new WeakSet();
+document.addEventListener("htmx:beforeRequest", (event) => {
+  if (stopped.has(event.detail.elt)) event.preventDefault();
+});
 document.addEventListener("htmx:responseError", (event) => {
   const { status } = event.detail.xhr;
-  if ((status === 403 || status === 404) && watched(event)) event.detail.elt.removeAttribute("hx-get");
-  else if (status === 403) say(event.detail.xhr.getResponseHeader("X-Csrf-Failure") ? words.stale : words.refused, { bad: true, reload: true });
-  else if (status === 404 && polls(event)) event.detail.elt.removeAttribute("hx-trigger");
+  if ((status === 403 || status === 404) && polls(event)) {
+    stopped.add(event.detail.elt);
+    event.detail.elt.removeAttribute("hx-get");
+  } else if (status === 403) say(event.detail.xhr.getResponseHeader("X-Csrf-Failure") ? words.stale : words.refused, { bad: true, reload: true });
   else say(words.broken, { bad: true, reload: true });
 });
 // htmx looks for the places of an answer around what asked for it. That may have been drawn anew meanwhile, but the page
@@ -65,7 +71,7 @@ for (const end of ["pointerup", "pointercancel", "blur"]) addEventListener(end, 
 function busy(part) {
   const inside = document.activeElement !== document.body && part.contains(document.activeElement) && document.activeElement;
   const marked = String(getSelection()) && part.contains(getSelection().anchorNode);
-  return pressing || marked || inside?.matches?.("input, textarea, select") || part.querySelector("details[data-menu][open]");
+  return pressing || marked || inside?.matches?.("input, textarea, select") || part.querySelector("details[data-menu][open]:not(#notices)");
 }
 const shown = (part) => document.getElementById(part)?.dataset.version;
 document.addEventListener("htmx:configRequest", (event) => {
@@ -103,7 +109,15 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   const part = requestConfig?.elt?.dataset?.watch;
   if (!part) return;
   if (busy(target)) event.detail.shouldSwap = false;
+  if (event.detail.shouldSwap) unfolded = Boolean(target.querySelector("#notices[open]"));
   if (event.detail.shouldSwap) listed.set(part, rowsOf(target).map((row) => row.dataset.id));
+});
+// The open sheet of notices stays open when they are drawn anew.
+let unfolded = false;
+document.addEventListener("htmx:afterSwap", () => {
+  const sheet = unfolded && document.getElementById("notices");
+  unfolded = false;
+  if (sheet) sheet.open = true;
 });
 document.addEventListener("htmx:afterSettle", (event) => {
   arrived(event.detail.requestConfig?.elt?.dataset?.watch);
@@ -120,7 +134,7 @@ document.addEventListener("focusout", () => setTimeout(() => {
 const DOES = ["href", "name", "value", "form", "formaction"];
 const does = (each) => JSON.stringify([
   ...DOES.map((name) => each.getAttribute(name)), each.closest("[data-id]")?.dataset.id,
-  each.closest("form")?.getAttribute("action"), each.matches("a, tr, form *") || each.textContent.trim(),
+  each.closest("form")?.getAttribute("action"), each.matches("a, tr, form *, #notices > summary") || each.textContent.trim(),
 ]);
 function giveBack() {
   if (document.activeElement !== document.body || !focused || focused.isConnected) return;

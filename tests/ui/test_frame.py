@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from portal.base.ui import nav
 from portal.base.ui.chips import icon
-from portal.base.ui.frame import COLOURS, initials, text_colour_on
+from portal.base.ui.identity import COLOURS, initials, text_colour_on
 
 
 def test_the_style_page_is_for_platform_staff_alone(support, person):

@@ -14,11 +14,11 @@ Each `fn` takes the request, is called at most once a page, and may return None.
 inside a tenant.
 """
 
-import re
-import zlib
+import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import IntEnum
 from functools import cache
 from typing import Any
 
@@ -34,19 +34,37 @@ from django.utils.translation import gettext_lazy as _
 from portal.base.ui import batching, live_updates, nav
 from tenants.access import Access, TenantRequest, in_tenant
 from tenants.models import SupportSession, Tenant
+from tenants.roles import Permission
 
 Fact = Callable[[TenantRequest], Mapping[str, Any] | None]
+# The saved choice of `ListChoice` with the groups of the menu that a person has folded.
+MENU_CHOICE = "menu"
 _facts: dict[str, Fact] = {}
 _guide_source: list[Callable[[HttpRequest], Mapping[str, Any] | None]] = []
 _banners: dict[str, tuple[Callable[[TenantRequest], Iterable["Banner"]], bool]] = {}
 
 
+class Rank(IntEnum):
+    """The order of banners, the worst first."""
+
+    SUPPORT = 0
+    LOCKDOWN = 1
+    FORCED = 2
+    ALERT = 3
+    LEFT_OPEN = 4
+    LOST = 5
+    ALARM = 6
+    HELD = 7
+    NOTE = 8
+
+
 @dataclass(frozen=True, slots=True)
 class Banner:
-    """A line above the page that stays visible while scrolling.
+    """A notice above the page that stays visible while scrolling.
 
-    `tone` is `support`, `alarm`, `lost` or `note`; `until` shows the minutes left. `action_url` receives a POST with
-    `action_fields` as hidden inputs, or is a link with `is_link`.
+    `tone` is `support`, `alarm`, `warning`, `lost` or `note`; `until` shows the minutes left. `action_url` receives a
+    POST with `action_fields` as hidden inputs, or is a link with `is_link`. `rank` orders banners. `has_bar`: it
+    has a bar; all others share the status line.
     """
 
     tone: str
@@ -59,6 +77,8 @@ class Banner:
     action_url: str = ""
     is_link: bool = False
     action_fields: Mapping[str, str] = field(default_factory=dict)
+    rank: Rank = Rank.ALARM
+    has_bar: bool = False
 
 
 def register_fact(name: str, fact: Fact) -> None:
@@ -118,6 +138,8 @@ def support_banner(tenant: Tenant, session: SupportSession) -> Banner:
         until=session.expires_at,
         action=_("End session"),
         action_url=_reverse_in("support:end", tenant.slug, session.pk),
+        rank=Rank.SUPPORT,
+        has_bar=True,
     )
 
 
@@ -168,21 +190,45 @@ class Frame:
         where = (tenant.slug, tenant.name, tenant.colour, self.kind) if tenant is not None else ()
         user = getattr(self.request, "user", None)
         may = (access.permissions, nav.missing_contracts(self.request)) if access is not None else ()
-        return where, may, bool(user and user.is_authenticated), self.theme
+        return where, may, self.folded, bool(user and user.is_authenticated), self.theme
 
     @cached_property
-    def sections(self) -> list[list[nav.NavLink]]:
-        names = dict.fromkeys(link.entry.section for link in self.links)
-        return [[link for link in self.links if link.entry.section == name] for name in names]
+    def folded(self) -> frozenset[str]:
+        """Return the groups of the menu that the person has folded."""
+        if not in_tenant(self.request):
+            return frozenset()
+        rows = batching.load_rows(self.request, "choices")
+        return frozenset(name for row in rows if row.table == MENU_CHOICE for name in row.columns)
+
+    @cached_property
+    def sections(self) -> list[tuple[nav.Section, list[nav.NavLink], bool]]:
+        """Return the groups of the menu, each with its links and whether it is open; that of the page always is."""
+        return [
+            (section, links, section.name not in self.folded or any(link.is_current for link in links))
+            for section, links in nav.grouped(self.links)
+        ]
 
     @cached_property
     def phone_links(self) -> list[nav.NavLink]:
-        """Return the links of the phone's bar: at most four, marked areas first."""
-        return sorted(self.links, key=lambda link: not link.entry.is_in_phone_bar)[:4]
+        """Return the links of the phone's bar: those of the person's role."""
+        return nav.phone_links(self.links, self.access.permissions) if self.access else []
 
     @cached_property
-    def more_links(self) -> list[nav.NavLink]:
-        return [link for link in self.links if link not in self.phone_links]
+    def more_sections(self) -> list[tuple[nav.Section, list[nav.NavLink]]]:
+        """Return the groups of the phone's menu: all links that are not in its bar."""
+        return list(nav.grouped(link for link in self.links if link not in self.phone_links))
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """Return the number of things that need action by kind of page, without zeros."""
+        if not in_tenant(self.request):
+            return {}
+        kinds = [link.entry.kind for link in self.links if link.entry.kind in nav.COUNTS]
+        return {kind: number for kind in kinds if (number := nav.COUNTS[kind](self.request))}
+
+    @property
+    def counts_json(self) -> str:
+        return json.dumps(self.counts)
 
     @cached_property
     def person_links(self) -> list[AccountLink]:
@@ -192,7 +238,9 @@ class Frame:
     @cached_property
     def home_link(self) -> nav.NavLink | None:
         """Return the person's first page in the tenant; None outside of a tenant or if no page is open to them."""
-        return next(iter(self.links), None)
+        kind = nav.home_kind(self.access.permissions) if self.access else ""
+        links = sorted(self.links, key=lambda link: link.entry.kind != kind)
+        return next(iter(links), None)
 
     @cached_property
     def palette_label(self) -> str | Promise:
@@ -218,10 +266,19 @@ class Frame:
     def banners_version(self) -> str:
         """Return the version of the banners that are shown."""
         contents = [
-            (each.tone, str(each.title), str(each.text), each.since, each.until, str(each.action), each.action_url)
+            (
+                each.tone,
+                each.rank,
+                str(each.title),
+                str(each.text),
+                each.since,
+                each.until,
+                str(each.action),
+                each.action_url,
+            )
             for each in self.banners
         ]
-        return live_updates.version_of(contents, self.alerts)
+        return live_updates.version_of(contents, self.alerts, self.counts)
 
     @cached_property
     def banners(self) -> list[Banner]:
@@ -232,7 +289,22 @@ class Frame:
         for name, (source, is_queried) in _banners.items():
             if not is_queried or batching.load_rows(self.request, name):
                 own += source(self.request)
-        return sorted(own, key=lambda each: each.tone == "note")  # notes are last
+        return sorted(own, key=lambda each: each.rank)
+
+    @property
+    def bars(self) -> list[Banner]:
+        """Return the banners that have a bar each."""
+        return [each for each in self.banners if each.has_bar]
+
+    @property
+    def notices(self) -> list[Banner]:
+        """Return the banners that share the status line, the worst first."""
+        return [each for each in self.banners if not each.has_bar]
+
+    @property
+    def more_notices(self) -> int:
+        """Return how many notices the status line does not show."""
+        return len(self.notices) - 1
 
     @cached_property
     def alerts(self) -> Mapping[str, Any] | None:
@@ -247,7 +319,12 @@ class Frame:
     def freshness_key(self) -> tuple[Any, ...]:
         """Return what the line about freshness depends on, except the times in it."""
         facts = self.freshness or {}
-        return facts.get("refresh_url"), bool(facts.get("as_of")), bool(facts.get("last_sync"))
+        return facts.get("refresh_url"), bool(facts.get("as_of")), bool(facts.get("last_sync")), self.shows_calls
+
+    @property
+    def shows_calls(self) -> bool:
+        """Return whether the footer shows calls left and the last sync: to people who may see the connection."""
+        return self.access is not None and self.access.can(Permission.CONNECTION_VIEW)
 
     @cached_property
     def budget(self) -> Mapping[str, Any] | None:
@@ -266,61 +343,6 @@ class Frame:
 def frame(request: HttpRequest) -> dict[str, Frame]:
     """Return `frame` for templates; nothing is computed before a template reads it."""
     return {"frame": Frame(request)}
-
-
-#: The named colours of tenants. White text on each has a contrast of at least 4.5:1.
-COLOURS = {
-    "blue": "#1f5fa8",
-    "teal": "#0f6b66",
-    "green": "#356b2e",
-    "orange": "#a8480f",
-    "red": "#a62a2a",
-    "pink": "#a3296a",
-    "purple": "#6f3a96",
-    "indigo": "#4245a0",
-    "cyan": "#10667f",
-    "yellow": "#7a5a06",
-}
-_HEX = re.compile(r"#[0-9a-fA-F]{6}\Z")
-
-
-@dataclass(frozen=True, slots=True)
-class TenantIdentity:
-    """A tenant's `colour` (`#rrggbb`), `text_colour` (black or white) and up to two `initials`."""
-
-    name: str
-    colour: str
-    text_colour: str
-    initials: str
-
-    @classmethod
-    def of(cls, tenant: Any) -> "TenantIdentity":
-        name = str(getattr(tenant, "name", "") or getattr(tenant, "slug", "") or "?")
-        own = str(getattr(tenant, "colour", "") or "")
-        colour = COLOURS.get(own) or (own if _HEX.match(own) else _by_slug(str(getattr(tenant, "slug", name))))
-        return cls(name, colour, text_colour_on(colour), initials(name))
-
-
-def _by_slug(slug: str) -> str:
-    return list(COLOURS.values())[zlib.crc32(slug.encode()) % len(COLOURS)]
-
-
-def initials(name: str) -> str:
-    """Return up to two initials: `Aozora Building` -> AB; `青空ビル` -> 青空. Ignore company forms such as 株式会社."""
-    core = re.sub(r"株式会社|有限会社|合同会社|\(株\)|（株）", "", name).strip() or name.strip() or "?"
-    words = re.findall(r"\w+", core)
-    if core[0].isascii():
-        letters = [word[0] for word in words[:2]] if len(words) > 1 else [core[:2]]
-        return "".join(letters).upper()[:2]
-    return core[:2]
-
-
-def text_colour_on(colour: str) -> str:
-    """Return white or near-black, the one with more contrast on `colour` (`#rrggbb`), by WCAG's luminance."""
-    channels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-    return "#ffffff" if 1.05 / (luminance + 0.05) >= (luminance + 0.05) / 0.055 else "#16181b"
 
 
 THEMES = ("auto", "light", "dark")

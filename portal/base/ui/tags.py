@@ -14,9 +14,9 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
-from portal.base.ui import charts, chips, inputs, live_updates, times, value_words
+from portal.base.ui import charts, chips, inputs, live_updates, nav, times, value_words
 from portal.base.ui.fragment_cache import CachedNode, UncachedNode
-from portal.base.ui.frame import TenantIdentity
+from portal.base.ui.identity import TenantIdentity
 from portal.base.ui.outcome_lines import OutcomeLine
 from portal.base.ui.panels import draw
 from tenants import access, interrupted_requests
@@ -321,6 +321,23 @@ def live(parser: Parser, token: Token) -> UncachedNode:
     body = parser.parse(("endlive",))
     parser.delete_first_token()
     return UncachedNode(body)
+
+
+class CountNode(Node):
+    """The number of things that need action behind an entry of the menu; empty if there are none."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+
+    def render(self, context: Context) -> SafeString:
+        number = context["frame"].counts.get(self.kind, "")
+        return format_html('<span class="count" data-count="{}">{}</span>', self.kind, number)
+
+
+@register.simple_tag(takes_context=True)
+def nav_count(context: Context, kind: str) -> SafeString:
+    """`{% nav_count link.entry.kind %}`: the count beside an entry, never cached with the menu around it."""
+    return UncachedNode(NodeList([CountNode(kind)])).render(context) if kind in nav.COUNTS else SafeString("")
 
 
 @register.tag

@@ -6,6 +6,7 @@ app_name = "ui"
 urlpatterns = [
     path("look/", views.save_look, name="look"),
     path("look/lists/<slug:name>/", views.save_list_choice, name="list_choice"),
+    path("look/menu/", views.save_menu, name="menu"),
     path("switch/", views.switcher, name="switcher"),
     path("find/", views.find, name="palette"),
     path("_components/", component_gallery.index, name="components"),

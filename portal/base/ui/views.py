@@ -9,7 +9,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_GET, require_POST
 
 from portal.base.ui import command_palette, live_updates, nav
-from portal.base.ui.frame import Frame, save_preferences
+from portal.base.ui.frame import MENU_CHOICE, Frame, save_preferences
 from portal.base.ui.models import ListChoice
 from portal.base.ui.tables import Table
 from tenants.access import View, tenant_view, tenants_of
@@ -97,6 +97,18 @@ def banners_view(permission: Permission) -> View:
 
 
 banners_of_tenant = banners_view(Permission.TENANT_VIEW)
+
+
+@_post_only
+def save_menu(request: HttpRequest) -> HttpResponse:
+    """Save whether the person has folded a group of the menu."""
+    saved, _created = ListChoice.objects.get_or_create(user=_person(request), table=MENU_CHOICE)
+    group, is_folded = request.POST.get("group"), bool(request.POST.get("folded"))
+    saved.columns = [
+        each.name for each in nav.SECTIONS if (is_folded if each.name == group else each.name in saved.columns)
+    ]
+    saved.save(update_fields=["columns"])
+    return HttpResponse(status=204)
 
 
 @_post_only

@@ -16,8 +16,8 @@ from django.utils.translation import gettext_lazy as _
 from accessapi.operations import CallClass
 from portal.base.timers import timer_registry
 from portal.base.timers.clock import database_now
-from portal.base.ui import batching, frame
-from portal.base.ui.frame import Banner
+from portal.base.ui import batching, frame, nav
+from portal.base.ui.frame import Banner, Rank
 from portal.base.ui.url_lookup import url_in_tenant
 from portal.domain import events
 from portal.domain.alerts import detection, kinds
@@ -62,7 +62,7 @@ register_sentences(
 MAX_BANNERS = 2
 # The name under which the frame queries whether there are any.
 _BANNER_SOURCE = f"{__name__}.banners"
-_TONES = {Severity.ALARM: "alarm", Severity.WARNING: "note"}
+_TONES = {Severity.ALARM: ("alarm", Rank.ALERT), Severity.WARNING: ("warning", Rank.HELD)}
 
 
 def banners(request: TenantRequest) -> Iterator[Banner]:
@@ -112,15 +112,16 @@ def _is_about_alarming_door() -> "ExpressionWrapper[Any]":
 
 
 def _banner(request: TenantRequest, alert: Alert, text: str, name: str) -> Banner:
-    slug = request.tenant.slug
+    slug, (tone, rank) = request.tenant.slug, _TONES[Severity(alert.severity)]
     return Banner(
-        _TONES[Severity(alert.severity)],
+        tone,
         text,
         gettext("Resolved, unassigned") if name and alert.ended_at is not None else "",
         since=alert.began_at if name else None,
         action=gettext("Show alert") if name else gettext("All alerts"),
         action_url=url_in_tenant("alerts:alert", slug, name) if name else url_in_tenant("alerts:index", slug),
         is_link=True,
+        rank=rank,
     )
 
 
@@ -188,6 +189,7 @@ SERVICE_ALERTS = (
 
 frame.register_banners(banners, rows=lambda: _unassigned().only("pk"))
 frame.register_fact("alerts", unassigned_summary)
+nav.register_count("alerts", lambda request: (unassigned_summary(request) or {}).get("count", 0))
 safety_rules.register(ALERT_RULE)
 for kind in (*LOG_ALERTS, *SERVICE_ALERTS):
     kinds.register(kind)

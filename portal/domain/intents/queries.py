@@ -1,8 +1,9 @@
 """Queries of intents for pages, limited to the tenant in scope."""
 
 from datetime import datetime
+from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Q, QuerySet
 
 from portal.base.ui.url_lookup import get_row_or_404
 from portal.domain.budget import quota
@@ -16,6 +17,12 @@ from tenants.roles import Permission
 def open_intents() -> QuerySet[Intent]:
     """Return intents in progress, and intents that only a person can resolve."""
     return Intent.objects.filter(state__in=[*UNDER_WAY, State.UNCERTAIN]).select_related("by").order_by("-id")
+
+
+def count_uncertain() -> QuerySet[Any, Any]:
+    """Return the number of requests with an unknown result, as one row."""
+    found = Intent.objects.filter(state=State.UNCERTAIN)
+    return found.order_by().values("tenant").annotate(n=Count("pk")).values_list("n")
 
 
 def latest_intents(target: str = "") -> QuerySet[Intent]:

@@ -4,9 +4,14 @@ from django.utils.translation import gettext_lazy
 
 from portal.base.restore import marking
 from portal.base.timers import timer_registry
-from portal.domain.intents import tasks
+from portal.base.ui import batching, nav
+from portal.domain.intents import queries, tasks
 from tenants.sentences import register_sentences, register_subject
 
+batching.register_query("requests_uncertain", queries.count_uncertain)
+nav.register_count(
+    "requests", lambda request: sum(number for (number,) in batching.load_rows(request, "requests_uncertain"))
+)
 marking.register("requests", tasks.mark_restored)
 timer_registry.register(
     "sweep",

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from portal.base.ui import frame
-from portal.base.ui.frame import Banner
+from portal.base.ui.frame import Banner, Rank
 from portal.domain.safety import changing
 from portal.domain.safety.changing import waiting_changes
 from portal.domain.safety.models import WaitingChange
@@ -15,7 +15,7 @@ from portal.domain.safety.rules import RULES
 from tenants.access import TenantRequest
 from tenants.sentences import register_sentences, register_subject, register_targets
 
-# More banners would hide the page itself.
+# More of them would make the sheet of notices too long.
 MAX_BANNERS = 2
 
 
@@ -45,6 +45,7 @@ def _banner(request: TenantRequest, row: WaitingChange, title: str, text: str) -
         action=_("Show change"),
         action_url=reverse("safety:change", args=[request.tenant.slug, row.pk]),
         is_link=True,
+        rank=Rank.NOTE,
     )
 
 

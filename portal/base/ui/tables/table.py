@@ -116,6 +116,10 @@ class Table(Listing):
         form, drawn = f"{self.name}-filter", [each for each in self.bound_filters if each.options or each.find_url]
         return [(each, self.address.with_(**{each.name: None}), each.options_html(form)) for each in drawn]
 
+    @property
+    def filters_in_force(self) -> int:
+        return sum(each.is_active for each in self.bound_filters)
+
     @cached_property
     def action_links(self) -> list[ActionLink]:
         return [ActionLink(action, action.url(self.request)) for action in self.offered_actions]
