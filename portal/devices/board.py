@@ -7,11 +7,12 @@ wall screen, doors that need attention are large, others small, and old data are
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.utils.functional import Promise, cached_property
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext, pgettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from portal.base.ui import live_updates
 from portal.base.ui.chips import Chip
@@ -48,21 +49,31 @@ def chosen_view(request: TenantRequest) -> str:
 
 @dataclass(frozen=True)
 class DoorTile:
-    """A door on the board. `other_areas` names the other areas that it leads to."""
+    """A door on the board: its area, and in `other_areas` the names of the other areas that it leads to."""
 
     door: PassController
     chip: Chip
     href: str
+    area: str
     other_areas: str
     latest_record: History | None
 
 
 @dataclass(frozen=True)
 class TileGroup:
-    """The tiles of one area, or of doors without an area if the name is empty."""
+    """The tiles of an area, or of several areas with one door each (`is_shared`), which share rows.
+
+    The name is empty for doors without an area.
+    """
 
     name: str
     tiles: list[DoorTile]
+    is_shared: bool = False
+
+    @property
+    def width(self) -> str:
+        """Return how many columns it takes: as many as it has tiles, or the whole row."""
+        return "row" if self.is_shared else str(len(self.tiles))
 
 
 class DoorBoard:
@@ -96,6 +107,11 @@ class DoorBoard:
         return queries.latest_records(self.request.access)
 
     # Summary
+
+    @property
+    def as_of(self) -> datetime | None:
+        """Return how old the states are at most; an older state has its own time."""
+        return queries.oldest_usual(self.doors)
 
     @property
     def headline(self) -> str:
@@ -136,7 +152,7 @@ class DoorBoard:
         """Return the tiles by area. Doors that need attention are first within each area.
 
         Areas with such doors come first, the most serious one on top. The others follow by name, and doors without an
-        area are last.
+        area are last. Areas with one door are one group, in this order, with and without such doors.
         """
         found: dict[tuple[bool, str, str, str], list[DoorTile]] = {}
         for door in filter(self._matches, self.doors):
@@ -149,7 +165,16 @@ class DoorBoard:
             key, tiles = each
             return (0, place[key]) if tiles[0].door.attention else (1, 0, *key)
 
-        return [TileGroup(key[-1], tiles) for key, tiles in sorted(found.items(), key=rank)]
+        groups, shared = list[TileGroup](), dict[bool, TileGroup]()
+        for key, tiles in sorted(found.items(), key=rank):
+            needs_attention = tiles[0].door.attention
+            if len(tiles) > 1:
+                groups.append(TileGroup(key[-1], tiles))
+            elif needs_attention in shared:
+                shared[needs_attention].tiles.extend(tiles)
+            else:
+                groups.append(shared.setdefault(needs_attention, TileGroup("", tiles, is_shared=True)))
+        return groups
 
     @property
     def empty(self) -> EmptyState | None:
@@ -174,6 +199,7 @@ class DoorBoard:
             door,
             queries.state_of(door, self.request.tenant.environment.catalogue.states),
             url_in_tenant("devices:door", self.request.tenant.slug, door.device_id),
+            first.name if first is not None else "",
             join_values(dict.fromkeys(also)),
             self.latest_records.get(door.device_id),
         )
@@ -187,8 +213,13 @@ class DoorBoard:
     @property
     def area(self) -> str | None:
         """Return the requested area: "" for doors without an area, None for all."""
-        chosen = self.address.get("area")
+        chosen = self.chosen_area
         return (_NO_AREA if chosen == "none" else chosen) if chosen else None
+
+    @property
+    def chosen_area(self) -> str:
+        """Return the area's value in the filter; "" for all areas."""
+        return self.address.get("area")
 
     @property
     def is_filtered(self) -> bool:
@@ -199,24 +230,14 @@ class DoorBoard:
         return self.address.with_(view="board")
 
     @property
-    def attention_links(self) -> list[tuple[str | Promise, str, bool]]:
-        """Return (label, address, whether selected) for all doors and for those that need attention."""
-        return [
-            (pgettext_lazy("doors", "All"), self.address.with_(only=None), not self.only_attention),
-            (gettext_lazy("Needs attention"), self.address.with_(only="attention"), self.only_attention),
-        ]
-
-    @property
-    def area_links(self) -> list[tuple[str, str, bool]]:
-        """Return (label, address, whether selected) for each area with doors; empty if there are fewer than two."""
+    def area_choices(self) -> list[tuple[str, str]]:
+        """Return (value, name) for each area with doors, and for all; empty if there are fewer than two areas."""
         areas = {(place.name, place.area_id) for door in self.doors for place in self.places.get(door.device_id, ())}
         by_name = sorted(areas, key=lambda place: (natural_key(place[0]), place[1]))
         choices = [("", _("All areas")), *((area_id, name) for name, area_id in by_name)]
         if any(door.device_id not in self.places for door in self.doors):
             choices.append(("none", _("Not in an area")))
-        chosen = self.address.get("area")
-        links = [(name, self.address.with_(area=area_id or None), area_id == chosen) for area_id, name in choices]
-        return links if len(links) > 2 else []
+        return choices if len(choices) > 2 else []
 
 
 def _unknown_reason(door: PassController) -> str:

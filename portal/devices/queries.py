@@ -1,18 +1,20 @@
 """Queries for doors: their state in words, their places, their latest records and commands."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from django.db.models import Case, CharField, Count, Max, OuterRef, QuerySet, Subquery, Value, When
+from django.db.models import Case, CharField, Count, Max, OuterRef, Q, QuerySet, Subquery, Value, When
 from django.db.models.functions import Concat, JSONObject
+from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accessapi.doors import DoorEvent
 from accessapi.overrides import States
+from portal.base.timers.clock import ClockTime
 from portal.base.ui import live_updates
 from portal.base.ui.chips import CHIPS, Chip
 from portal.base.ui.tables import EmptyState
@@ -31,20 +33,31 @@ from portal.domain.sync import freshness
 from tenants.access import Access, TenantRequest
 from tenants.postgresql.date_limits import moment_from_json
 
+# A state is older than usual when the regular reading is overdue.
+USUAL_AGE = door_states.USUAL_INTERVAL + timedelta(minutes=5)
 _ERRORS: dict[DoorEvent | None, str] = {DoorEvent.FORCED_OPEN: "forced_open", DoorEvent.LEFT_OPEN: "left_open"}
 
 
 def state_of(door: PassController, states: States) -> Chip:
-    """Return a door's state as all pages and files show it: the most important state, its age and other problems.
+    """Return a door's state as all pages and files show it: the most important state and other problems.
 
-    Unknown if there is no data.
+    Unknown if there is no data. A state that is older than a page's usual ones has its time.
     """
     known = str(CHIPS.get(door.state, ("",))[0])
     wrong = join_values(each for each in dict.fromkeys(_problems(door, states)) if each != known)
     if door.state:
-        return Chip(door.state, as_of=door.known_at, problem=wrong)
+        return Chip(door.state, as_of=_if_old(door.known_at), problem=wrong)
     unknown_state = door.lock if door.lock and not states.lock_state(door.lock) else "unknown"
-    return Chip(unknown_state, as_of=door.status_as_of, problem=wrong)
+    return Chip(unknown_state, as_of=_if_old(door.status_as_of), problem=wrong)
+
+
+def oldest_usual(doors: Iterable[PassController]) -> datetime | None:
+    """Return the age of the states that are shown without a time; None if there are none."""
+    return min((door.known_at for door in doors if door.known_at and not _if_old(door.known_at)), default=None)
+
+
+def _if_old(moment: datetime | None) -> datetime | None:
+    return moment if moment is not None and moment < timezone.now() - USUAL_AGE else None
 
 
 def _problems(door: PassController, states: States) -> Iterator[str]:
@@ -133,8 +146,9 @@ def by_urgency() -> QuerySet[PassController]:
 
 
 def version_of_doors() -> str:
-    """Return a version mark of the tenant's doors. It changes with every new reading."""
-    rows = PassController.objects.aggregate(Count("pk"), Max("known_at"), Max("state_since"), Max("pk"))
+    """Return a version mark of the tenant's doors. It changes with every new reading, and when a state becomes old."""
+    old = Count("pk", filter=Q(known_at__lt=ClockTime() - USUAL_AGE))
+    rows = PassController.objects.aggregate(Count("pk"), Max("known_at"), Max("state_since"), Max("pk"), old=old)
     return live_updates.version_of(
         sorted(rows.items()), sorted(PassController.objects.values_list("device_name", flat=True))
     )

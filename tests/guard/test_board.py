@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from accessapi.operations import CallClass
 from portal.base.timers.clock import database_now
+from portal.base.ui.times import clock_tag
 from portal.devices import status_reading
 from portal.devices.models import BoardView
 from portal.domain.budget import ledger
@@ -21,6 +22,7 @@ from tenants.scope import tenant_scope
 from tests.support.doors import door, read_due, real_doors, shows
 from tests.support.log import happened, loaded, record
 from tests.support.rounds import tenants_with
+from tests.support.waiting import until
 
 
 @pytest.fixture
@@ -49,15 +51,22 @@ def board(client, place, query="", **headers):
     return client.get(f"/t/{place.tenant.slug}/devices/{query}", headers=headers).content.decode()
 
 
+def shared_rows(html):
+    """Return the part of the board with the areas that have one door."""
+    return html.partition('board-area-row"')[2]
+
+
 def tiles(html):
     return re.findall(r'<li class="tile tile-(\w+)" data-id="(\w+)"', html)
 
 
-def test_each_door_stands_once_under_its_first_area_the_loudest_first(building, guard):
+def test_each_door_is_shown_once_in_its_first_area_the_most_serious_first(building, guard):
     html = board(guard, building)
     assert tiles(html) == [("alarm", "F"), ("hatched", "O"), ("unknown", "N"), ("quiet", "L"), ("quiet", "X")]
     headings = re.findall(r"<h2>\s*(.*?)\s*<span", html)
-    assert headings == ["Main", "Annex", "Not in an area"], "a forced door stands on top"
+    assert headings == ["Main"], "areas with one door share rows"
+    names = re.findall(r'<a class="tile-name".*?<span class="muted fine">\s*(.*?)\s*</span>', shared_rows(html), re.DOTALL)
+    assert names == ["Annex", "Not in an area"]
     assert "also Main" in html
     for word in ("Forced open", "Offline", "Unknown", "Locked"):
         assert f"<span>{word}</span>" in html
@@ -66,7 +75,7 @@ def test_each_door_stands_once_under_its_first_area_the_loudest_first(building, 
 def test_the_headline_says_how_many_need_somebody_and_what_it_does_not_know(building, guard):
     html = board(guard, building)
     assert "2 of 5 need attention" in html
-    assert "(1 never read, 1 offline)" in html
+    assert "(1 not loaded, 1 offline)" in html
 
 
 def test_a_building_at_rest_says_so(building, guard):
@@ -84,6 +93,43 @@ def test_the_address_narrows_the_board_to_what_needs_somebody_and_to_an_area(bui
     assert [key for _, key in tiles(board(guard, building, "?area=none"))] == ["X"]
     assert "2 of 5 need attention" in board(guard, building, "?area=none"), "of the building, not of what is shown"
     assert "No results" in board(guard, building, "?area=nowhere")
+
+
+def keys_on(page):
+    return [key for _, key in tiles(page.content())]
+
+
+@pytest.mark.django_db(transaction=True)  # a browser: the board is drawn again
+def test_the_filter_applies_as_it_is_chosen_and_the_board_still_updates(building, guard, open_page):
+    page = open_page(guard)
+    page.goto(f"/t/{building.tenant.slug}/devices/?view=board")
+    page.focus("#board-area")
+    page.select_option("#board-area", "a1")
+    until(lambda: keys_on(page) == ["F", "O", "N", "L"], 10, saying="the doors of the area")
+    page.check("[name=only]")
+    until(lambda: keys_on(page) == ["F", "O"], 10, saying="those of them that need attention")
+    assert "area=a1" in page.url and "only=attention" in page.url
+    page.focus("#board-area")
+    shows(building, "N", door="open")
+    until(lambda: keys_on(page) == ["F", "O", "N"], 30, saying="a door that was opened")
+    assert page.evaluate("document.activeElement.id") == "board-area"
+
+
+def moments(html):
+    """Return the time above the doors, and the times in their states."""
+    first, *others = re.findall(r"as of <time[^>]*>(.*?)</time>", html)
+    return first, others
+
+
+@pytest.mark.parametrize("page", ["?view=board", "wall/"])
+def test_the_page_has_one_time_and_only_older_states_have_their_own(building, guard, page):
+    for ago, key in ((10, "F"), (40, "X")):
+        with tenant_scope(building.tenant):
+            PassController.objects.filter(device_id=key).update(known_at=database_now() - timedelta(minutes=ago))
+    as_of, others = moments(board(guard, building, page))
+    assert as_of in clock_tag(door(building, "F").known_at)
+    assert len(others) == 1
+    assert others[0] in clock_tag(door(building, "X").known_at)
 
 
 def comes_in(place, name, ago=timedelta()):
