@@ -76,15 +76,17 @@ def end_schedule(*, schedule: Schedule, by: Requester) -> None:
 
 
 def send_now(*, schedule: Schedule, by: Requester) -> Report:
-    """Create the report of the last period, notify recipients who were not notified yet, and return the report."""
+    """Create the reports of the last period, notify recipients who were not notified yet, and return one report.
+
+    It is that of the person, if they are a recipient.
+    """
     with transaction.atomic():
         locked = Schedule.objects.select_for_update(of=("self",), no_key=True).select_related("by").get(pk=schedule.pk)
-        report = report_worker.request_scheduled_report(locked, database_now())
-        Report.objects.filter(pk=report.pk).update(recipients=locked.recipients)
+        reports = report_worker.request_scheduled_reports(locked, database_now())
         Schedule.objects.filter(pk=schedule.pk, ended_at=None).update(next_at=ClockTime())
         report_worker.wake_for_schedule(schedule)
         _record(by, schedule, coded_sentence("report.sent_now", kind=title_of(schedule.kind)))
-    return report
+    return next((each for each in reports if by.user is not None and by.user.pk in each.recipients), reports[0])
 
 
 def title_of(kind: str) -> Sentence:

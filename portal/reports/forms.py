@@ -113,7 +113,11 @@ class _DeliveryForm(forms.Form):
         coerce=int,
         initial=7,
     )
-    language = forms.ChoiceField(label=pgettext_lazy("report", "Language"), choices=settings.LANGUAGES)
+    language = forms.ChoiceField(
+        label=pgettext_lazy("report", "Language"),
+        choices=settings.LANGUAGES,
+        help_text=_("For recipients who have not chosen a language. Others get the report in theirs."),
+    )
     recipients = forms.ModelMultipleChoiceField(
         label=_("Send to"),
         queryset=User.objects.none(),

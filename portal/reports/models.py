@@ -19,8 +19,8 @@ class Every(models.TextChoices):
 class Schedule(TenantModel):
     """A schedule for a report about each week or month, created at `hour` on the day after it.
 
-    `recipients` are IDs of staff. `kind` and `choices` are those of a report, `language` is its language. `next_at` is
-    the timer. After `ended_at` no more reports are created. `nonce` is that of the form that created it.
+    `recipients` are IDs of staff. `kind` and `choices` are those of a report. `language` is that of recipients who have
+    not chosen one. `next_at` is the timer. After `ended_at` no more reports are created. `nonce` is that of the form that created it.
     """
 
     nonce = models.UUIDField()
@@ -44,7 +44,7 @@ class Schedule(TenantModel):
 
 
 class Report(TenantModel):
-    """A report over [since, until). A schedule has one for each period.
+    """A report over [since, until). A schedule has one for each period and language of its recipients.
 
     `by` requested it, or created its schedule. While `due_at` is set, a worker creates it; `tries` counts the attempts,
     and `trouble` is why it failed. `head` is the first page, without names of members or guests. `file` has the first
@@ -79,7 +79,7 @@ class Report(TenantModel):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["tenant", "nonce"], name="reports_asked_once"),
-            models.UniqueConstraint(fields=["schedule", "since"], name="reports_one_of_each_period"),
+            models.UniqueConstraint(fields=["schedule", "since", "language"], name="reports_one_of_each_period"),
         ]
         indexes = [
             models.Index(fields=["tenant", "-id"], name="reports_newest"),

@@ -11,12 +11,13 @@ Reports are kept as long as the log. Files with guests' names are deleted with t
 """
 
 import json
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Max, Q, QuerySet
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, override
@@ -192,32 +193,52 @@ def run_schedule(schedule_id: int) -> None:
             return
         due = database_now() - timedelta(hours=schedule.hour)
         # Periods that ended before the schedule was created are no missed runs; `send_now` requests them.
-        if last_period(Every(schedule.every), due)[1] > schedule.made_at:
-            request_scheduled_report(schedule, due)
-        made = Report.objects.filter(schedule=schedule, made_at__isnull=False).order_by("-since").first()
-        if made is not None:
-            outbox.queue(messages_about(made))
+        since, until = last_period(Every(schedule.every), due)
+        if until > schedule.made_at and not Report.objects.filter(schedule=schedule, since=since).exists():
+            request_scheduled_reports(schedule, due)
+        made = Report.objects.filter(schedule=schedule, made_at__isnull=False)
+        for report in made.filter(since=made.aggregate(last=Max("since"))["last"]):
+            outbox.queue(messages_about(report))
         waits = Report.objects.filter(schedule=schedule, due_at__isnull=False).exists()
         after = database_now()
         schedule.next_at = after + _SOON if waits else next_run(Every(schedule.every), schedule.hour, after)
         schedule.save(update_fields=["next_at"])
 
 
-def request_scheduled_report(schedule: Schedule, at: datetime) -> Report:
-    """Return the report of the period before this moment; request it if it does not exist."""
+def request_scheduled_reports(schedule: Schedule, at: datetime) -> list[Report]:
+    """Return the reports of the period before this moment, one for each language of the recipients.
+
+    Those that do not exist are requested. The recipients of all are set.
+    """
     every = Every(schedule.every)
     since, until = last_period(every, at)
     values = {
-        "kind": schedule.kind, "choices": schedule.choices, "language": schedule.language, "until": until,
-        "by": schedule.by, "recipients": schedule.recipients, "due_at": database_now(),
+        "kind": schedule.kind, "choices": schedule.choices, "until": until, "by": schedule.by, "due_at": database_now(),
     }  # fmt: skip
-    last = Report.objects.filter(schedule=schedule).order_by("-since").first()
+    last = Report.objects.filter(schedule=schedule, since__lt=since).order_by("-since").first()
     if last is not None:
         values["missed"] = max(count_between(every, last.since, since) - 1, 0)
-    report, is_new = Report.objects.get_or_create(schedule=schedule, since=since, defaults=values)
-    if is_new:
-        wake_for_report(report)
-    return report
+    reports = []
+    for language, people in _recipients_by_language(schedule, since).items():
+        key = {"schedule": schedule, "since": since, "language": language}
+        report, is_new = Report.objects.update_or_create(
+            **key, defaults={"recipients": people}, create_defaults={**key, **values, "recipients": people}
+        )
+        reports.append(report)
+        if is_new:
+            wake_for_report(report)
+    return reports
+
+
+def _recipients_by_language(schedule: Schedule, since: datetime) -> dict[str, list[int]]:
+    """Return the recipients by language. People who have a report of this period keep its language."""
+    existing = list(Report.objects.filter(schedule=schedule, since=since).order_by("pk"))
+    kept = {pk: report.language for report in existing for pk in report.recipients}
+    usual = existing[0].language if existing else schedule.language
+    found: dict[str, list[int]] = defaultdict(list)
+    for user in User.objects.filter(pk__in=schedule.recipients).order_by("pk"):
+        found[kept.get(user.pk) or user.language or usual].append(user.pk)
+    return found or {usual: []}
 
 
 def messages_about(report: Report) -> list[OutgoingMessage]:

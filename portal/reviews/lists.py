@@ -282,7 +282,7 @@ def buttons(row: Item) -> SafeString:
     drawn = "".join(
         f'<button class="btn btn-sm review-{action.value}" form="decide" name="press" '
         f'value="{row.pk}:{action.value}:{row.version}:{escape(row.now_digest)}" data-key="{key}" '
-        f'aria-label="{add_label(row.name, word).__html__()}">{escape(word)}</button>'
+        f'aria-label="{escape(add_label(row.name, word))}">{escape(word)}</button>'
         for action, word, key in actions
     )
     return mark_safe(f'<span class="review-buttons">{drawn}</span>')  # noqa: S308 - escaped piece by piece

@@ -10,7 +10,7 @@ from django.utils import timezone
 from portal.base.ui.times import TOKYO, local
 from portal.reports import content, report_worker
 from portal.reports.models import Every, Report
-from tenants.models import AuditEntry, Staff
+from tenants.models import AuditEntry, Staff, User
 from tests.support.log import clock, loaded
 from tests.support.members import said
 from tests.support.reports import ReportsDesk
@@ -35,6 +35,25 @@ def test_a_schedule_makes_each_report_once_and_tells_each_person_once(desk):
     told_of = desk.page(report).partition("Sent to")[2]
     assert str(owner) in told_of
     assert "Sent" in told_of
+
+
+def test_each_person_gets_the_report_in_their_language(desk):
+    owner, other = desk.place.staff("owner"), desk.place.staff("facility manager")
+    User.objects.filter(pk=other.pk).update(language="ja")
+    schedule = desk.schedule(owner, other)
+    mail.outbox.clear()
+    for _time in range(2):
+        desk.monday(schedule)
+    told = {sent.to[0]: sent for sent in mail.outbox}
+    assert len(mail.outbox) == len(told) == 2
+    with desk.scope():
+        reports = {report.language: report for report in Report.objects.filter(schedule=schedule)}
+    assert sorted(reports) == ["en", "ja"]
+    assert "Week at a glance" in told[owner.email].subject
+    assert "週の概況" in told[other.email].subject
+    assert desk.link("page", reports["ja"].pk) in told[other.email].body
+    assert "This report is in Japanese." in desk.page(reports["ja"])
+    assert "This report is in" not in desk.page(reports["en"])
 
 
 def test_who_lost_the_role_is_not_told(desk):
