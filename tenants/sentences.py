@@ -19,6 +19,7 @@ from django.utils.functional import Promise
 from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext
 
 # Filled at start: sentences by their code, kinds of targets by the first part of a target's code, and actors in the
 # audit log that are not people.
@@ -38,6 +39,21 @@ def register_sentences(texts: Mapping[str, Promise]) -> None:
 def register_targets(words: Mapping[str, Promise]) -> None:
     """Add the words for kinds of targets. Raises ValueError for a kind that is registered already."""
     _add(TARGETS, words)
+
+
+def target_words(target: str, name: str = "") -> str:
+    """Return a target in words: its kind with its name or its number.
+
+    Codes that are no numbers for people are left out: UUIDs, words, and the row of a tenant's only connection.
+    """
+    kind, _colon, code = target.partition(":")
+    word = TARGETS.get(target) or TARGETS[kind]
+    if name:
+        return pgettext("audit log target", "%(kind)s “%(name)s”") % {"kind": word, "name": name}
+    is_number = any(each.isdigit() for each in code) and len(code) < _CODE_MAX and " " not in code
+    if not is_number or kind == "connection":
+        return str(word)
+    return pgettext("audit log target", "%(kind)s %(number)s") % {"kind": word, "number": code}
 
 
 def register_actors(names: Mapping[str, Promise]) -> None:
@@ -84,6 +100,7 @@ def _add(known: dict[str, _Value], more: Mapping[str, _Value]) -> None:
 
 
 MAX_VALUE_LENGTH = 200
+_CODE_MAX = 30
 # Marks a stored text as code and values: no text that a person typed begins with it.
 _MARK = "\x1f"
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from django.utils.translation import gettext_lazy as _
 
+from tenants.audit_log import targets
 from tenants.connections.words import REFUSALS
+from tenants.models import Invitation, User
 from tenants.roles import ROLES
 from tenants.sentences import register_actors, register_sentences, register_targets
 
@@ -23,8 +25,8 @@ register_sentences(
         "connection.refused": _("Not connected: %(why)s"),
         "connection.lost": _("Connection lost: the service no longer accepts the access token"),
         "connection.reissue": _("New access token requested"),
-        "connection.reissued": _("New access token issued (number %(number)d)"),
-        "connection.reissue_undone": _("New access token refused; the former one is used again"),
+        "connection.reissued": _("New access token issued (no. %(number)d)"),
+        "connection.reissue_undone": _("New access token refused; the previous one is used again"),
         "connection.revoke": _("Revoke the access token: %(outcome)s"),
         "connection.licence_key_stored": _("Licence key stored"),
         "connection.licence_key_removed": _("Licence key removed"),
@@ -51,4 +53,6 @@ register_targets(
         "user": _("Staff"),
     }
 )
+targets.register_names("user", User, "pk", "email")
+targets.register_names("invitation", Invitation, "pk", "email")
 register_actors({"portal": _("The portal"), "service": _("The service"), "command line": _("Command line")})

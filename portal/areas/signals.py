@@ -9,8 +9,9 @@ from portal.base.ui.nav import NavEntry
 from portal.domain import events
 from portal.domain.events import MirrorKind
 from portal.domain.jobs import kinds
+from portal.domain.places.models import Area
 from portal.domain.sync import freshness
-from tenants.audit_log import changes
+from tenants.audit_log import changes, targets
 from tenants.roles import Permission
 from tenants.sentences import register_sentences, register_subject, register_targets
 
@@ -40,4 +41,5 @@ register_sentences(
         ),
     }
 )
-register_targets({"area": _("Area")})
+register_targets({"area": _("Area"), "areas": _("All areas")})
+targets.register_names("area", Area, "area_id", "area_name")

@@ -44,6 +44,7 @@ from portal.domain.places.door_states import LOUD_STATES
 from portal.domain.places.models import DoorState, PassController
 from portal.domain.sync import freshness, single_reads
 from tenants.access import TenantRequest
+from tenants.audit_log import targets
 from tenants.connections.service_clients import current_connection
 from tenants.models import Tenant
 from tenants.roles import Permission
@@ -369,3 +370,4 @@ register_sentences(
     }
 )
 register_targets({"pass_controller": gettext_lazy("Door")})
+targets.register_names("pass_controller", PassController, "device_id", "device_name")

@@ -22,7 +22,7 @@ from portal.evidence.models import Item
 from tenants.access import TenantRequest
 from tenants.models import Tenant
 from tenants.roles import Permission
-from tenants.sentences import register_sentences, register_subject
+from tenants.sentences import register_sentences, register_subject, register_targets
 
 
 def _expiring_incidents(tenant: Tenant, values: RuleValues) -> Iterator[Observation]:
@@ -111,3 +111,4 @@ register_sentences(
         ),
     }
 )
+register_targets({"incident": _("Incident"), "evidence": _("Evidence"), "history": _("Log record")})

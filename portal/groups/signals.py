@@ -19,7 +19,9 @@ from portal.domain.events import MirrorKind
 from portal.domain.intents import handlers
 from portal.domain.intents.handlers import Finding
 from portal.domain.intents.models import Intent, State, target_of
+from portal.domain.people.models import Group
 from portal.domain.sync import local_writes, schedule
+from tenants.audit_log import targets
 from tenants.connections.service_clients import current_connection
 from tenants.roles import Permission
 from tenants.sentences import register_sentences, register_subject, register_targets
@@ -110,3 +112,4 @@ register_sentences(
     }
 )
 register_targets({"groups": _("Groups"), "membergroup": _("Group")})
+targets.register_names("membergroup", Group, "membergroup_id", "membergroup_name")

@@ -27,12 +27,12 @@ from portal.domain.intents.models import Reason, target_of
 from portal.domain.jobs.queries import audit_filter_for_intents
 from portal.domain.people.text_folding import stored_forms
 from portal.domain.sync import freshness
-from portal.domain.visits.models import Visit
+from portal.domain.visits.models import Preset, Visit
 from portal.domain.visits.queries import find_by_guest_name
 from portal.domain.visits.visit_status import visit_url
 from portal.guests import deactivation, request_outcomes
 from tenants.access import TenantRequest
-from tenants.audit_log import queries
+from tenants.audit_log import queries, targets
 from tenants.connections.oauth_grant import connected
 from tenants.models import AuditEntry
 from tenants.roles import Permission
@@ -218,3 +218,4 @@ register_sentences(
     }
 )
 register_targets({"guest": gettext_lazy("Guest"), "party": gettext_lazy("Guests"), "preset": gettext_lazy("Preset")})
+targets.register_names("preset", Preset, "pk", "name")

@@ -33,6 +33,7 @@ from portal.domain.sync import freshness, single_reads
 from portal.keys import status_reading
 from portal.keys.status_reading import READ_STALE
 from tenants.access import TenantRequest
+from tenants.audit_log import targets
 from tenants.connections.service_clients import current_connection
 from tenants.models import Tenant
 from tenants.roles import Permission
@@ -179,3 +180,4 @@ register_sentences(
     }
 )
 register_targets({"key_box": gettext_lazy("Key box")})
+targets.register_names("key_box", KeyBox, "key_device_id", "key_device_name")

@@ -8,9 +8,11 @@ from portal.base.ui import nav, panels
 from portal.base.ui.nav import NavEntry
 from portal.domain.places.models import PassController
 from portal.plans import plan_devices
+from portal.plans.models import FloorPlan
 from tenants.access import TenantRequest
+from tenants.audit_log import targets
 from tenants.roles import Permission
-from tenants.sentences import register_sentences, register_subject
+from tenants.sentences import register_sentences, register_subject, register_targets
 
 nav.register(NavEntry("plans", _("Floor plans"), "map-2", "plans:index", Permission.DEVICES_VIEW))
 
@@ -35,3 +37,5 @@ register_sentences(
         "plan.deleted": _("Floor plan deleted: %(name)s"),
     }
 )
+register_targets({"plan": _("Floor plan")})
+targets.register_names("plan", FloorPlan, "pk", "name")

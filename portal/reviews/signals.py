@@ -12,7 +12,8 @@ from portal.domain.people import refolding
 from portal.domain.people.refolding import FoldedTable
 from portal.domain.sync import freshness
 from portal.reviews import review_worker
-from portal.reviews.models import Item
+from portal.reviews.models import Item, Review
+from tenants.audit_log import targets
 from tenants.roles import Permission
 from tenants.sentences import register_sentences, register_subject, register_targets
 
@@ -69,3 +70,4 @@ register_sentences(
     }
 )
 register_targets({"review": _("Access review")})
+targets.register_names("review", Review, "pk", "title")

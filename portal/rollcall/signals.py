@@ -11,8 +11,9 @@ from portal.domain.events import MirrorKind
 from portal.domain.history.partitions import RETENTION
 from portal.domain.sync import freshness
 from portal.rollcall.models import RollCall
+from tenants.audit_log import targets
 from tenants.roles import Permission
-from tenants.sentences import register_sentences, register_subject
+from tenants.sentences import register_sentences, register_subject, register_targets
 
 
 def old_roll_calls() -> list[QuerySet[RollCall]]:
@@ -36,3 +37,5 @@ register_sentences(
         "roll_call.ended": _("Roll call ended: %(name)s"),
     }
 )
+register_targets({"roll_call": _("Roll call")})
+targets.register_names("roll_call", RollCall, "pk", "name")

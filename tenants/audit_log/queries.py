@@ -6,6 +6,7 @@ Lists leave out the outcome. The page of the first entry shows it, and its row s
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
@@ -15,7 +16,7 @@ from django.db.models import BooleanField, Case, Q, QuerySet, Value, When
 from django.utils import timezone
 
 from tenants import sentences
-from tenants.audit_log import finding
+from tenants.audit_log import finding, targets
 from tenants.audit_log.finding import ActPosition, ActSpan
 from tenants.models import AuditEntry, AuditKind
 
@@ -85,6 +86,7 @@ def page(audit_filter: AuditFilter, cursor: str = "") -> AuditPage:
     """Return actions of the current tenant that are older than the cursor. An invalid cursor starts from the newest."""
     found = _find_newest(audit_filter, PAGE_SIZE + 1, _read_cursor(cursor))
     entries = _complete(found[:PAGE_SIZE])
+    targets.fill_target_names(entries)
     return AuditPage(entries, _write_cursor(entries[-1]) if len(found) > PAGE_SIZE else "")
 
 
@@ -106,6 +108,7 @@ def entries_of_action(entry: AuditEntry) -> list[AuditEntry]:
     same = AuditEntry.objects.filter(intent_id=entry.intent_id).exclude(pk=entry.pk).select_related("by")
     found = list(same.order_by("at", "pk")) if entry.intent_id else []
     _complete([entry, *found])
+    targets.fill_target_names([entry])
     return found
 
 
@@ -159,14 +162,16 @@ def _by_target_code(target: str) -> Q:
     """Return a condition for single targets: the start of the code, or the form shown on pages ("Member M1")."""
     found = _starts_with(target) if ":" in target else Q()
     for kind, word in sentences.TARGETS.items():
-        if target.lower().startswith(f"{word} ".lower()):
-            found |= _starts_with(f"{kind}:{target[len(str(word)) + 1 :]}")
+        code = target[len(str(word)) :].strip() if target.lower().startswith(str(word).lower()) else ""
+        if code:
+            found |= _starts_with(f"{kind}:{code}")
     return found
 
 
 def _by_registered_searches(target: str) -> Q:
-    """Return a condition for actions on many targets, and for names, from the registered searches."""
-    found = Q()
+    """Return a condition for actions on many targets, and for names."""
+    name = re.search("[“「](.+)[”」]", target)
+    found = Q(target__in=targets.find_by_name(name[1] if name else target))
     for search in _searches:
         found |= search(target)
     return found

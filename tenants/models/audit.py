@@ -68,8 +68,10 @@ class AuditEntry(TenantModel):
     act_at = models.DateTimeField(db_default=Now())
     act_id = models.BigIntegerField(db_default=0)
 
-    # Set for the reader (`tenants.audit_log`): the guest it is about, and the result of the action.
+    # Set for the reader (`tenants.audit_log`): the guest it is about, the name of its target now, and the result of
+    # the action.
     guest = ""
+    target_name = ""
     ended = ""
 
     class Meta:
@@ -108,13 +110,14 @@ class AuditEntry(TenantModel):
 
     @property
     def about(self) -> SafeString | str:
-        """Return the target as pages show it: its kind in words and its ID.
+        """Return the target as pages show it: its kind in words with its name, or its number if it has no name.
 
-        A code without words is shown in code type.
+        A kind without words is shown in code type.
         """
-        kind, _colon, number = self.target.partition(":")
-        if word := sentences.TARGETS.get(kind):
-            return f"{word} {number}".rstrip()
+        if self.target_name:
+            return sentences.target_words(self.target, self.target_name)
+        if self.target.partition(":")[0] in sentences.TARGETS:
+            return sentences.target_words(self.target)
         return format_html("<code>{}</code>", self.target) if self.target else ""
 
     @property

@@ -1,5 +1,6 @@
 """The audit log: one row for one action, with names that the reader may see, in the reader's language."""
 
+import html
 import re
 
 import pytest
@@ -7,6 +8,7 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from portal.domain.cameras.models import Camera
 from portal.domain.intents.actions import submit
 from portal.domain.intents.models import Intent, Reason, State
 from portal.domain.intents.recording import Command
@@ -282,3 +284,30 @@ class TestALongTrail:
         sentences, looked_at = long.looks_at(target=target, until=f"{timezone.localdate():%Y-%m-%d}")
         assert len(sentences) == 50  # F17, F170 … F179, and those of F1700
         assert looked_at < 3 * self.REQUESTS
+
+
+class TestATargetIsShownInWords:
+    """A target is its kind with its name now, or with its number; never the stored code."""
+
+    def targets(self, trail, **query):
+        page = trail.client.get(trail.url, query).content.decode()
+        return [html.unescape(each) for each in re.findall(r'data-label="[^"]*">([^<]*)</td>\s*</tr>', page)]
+
+    def test_with_its_name_or_its_number_in_the_readers_language(self, trail):
+        with tenant_scope(trail.place.tenant):
+            Camera.objects.create(camera_id="c003d9fb36", name="Loading dock")
+        for target in ("camera:c003d9fb36", "camera:c9", "incident:1", "cameras", "log:search 5", "visit:" + "a" * 36):
+            trail.record("camera.wall", target)
+        shown = ["Visit", "Activity log", "All cameras", "Incident 1", "Camera c9", "Camera “Loading dock”"]
+        assert self.targets(trail)[:6] == shown
+        trail.speaks("ja")
+        shown = ["来訪", "履歴", "すべてのカメラ", "インシデント1", "カメラc9", "カメラ「Loading dock」"]
+        assert self.targets(trail)[:6] == shown
+
+    def test_and_is_found_by_its_name(self, trail):
+        with tenant_scope(trail.place.tenant):
+            Camera.objects.create(camera_id="c003d9fb36", name="Loading dock")
+        trail.record("camera.wall", "camera:c003d9fb36")
+        trail.record("camera.wall", "camera:c4")
+        for typed in ("Camera “Loading dock”", "loading", "camera:c003"):
+            assert self.targets(trail, target=typed) == ["Camera “Loading dock”"], typed

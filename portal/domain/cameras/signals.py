@@ -10,13 +10,14 @@ from portal.base.ui import panels
 from portal.domain.cameras import clips, door_command_pictures, refreshing, tiles, usage
 from portal.domain.cameras.alert_stills import draw_stills_of_alert
 from portal.domain.cameras.clips import clip_status
-from portal.domain.cameras.models import Clip
+from portal.domain.cameras.models import Camera, Clip
 from portal.domain.history.models import History
 from portal.domain.intents.recording import Requester
 from portal.domain.safety import rules
 from tenants.access import TenantRequest
+from tenants.audit_log import targets
 from tenants.roles import Permission
-from tenants.sentences import register_sentences
+from tenants.sentences import register_sentences, register_targets
 
 
 def draw_cameras_of_door(request: TenantRequest) -> SafeString:
@@ -69,3 +70,11 @@ register_sentences(
         "camera.picture": _("Picture viewed: %(camera)s, %(at)s"),
     }
 )
+register_targets(
+    {
+        "camera": _("Camera"),
+        "cameras": _("All cameras"),
+        "camera:settings": pgettext_lazy("safety rule", "Camera settings"),
+    }
+)
+targets.register_names("camera", Camera, "camera_id", "name")

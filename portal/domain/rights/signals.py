@@ -2,6 +2,8 @@
 
 from django.utils.translation import gettext_lazy
 
+from portal.domain.rights.models import RightsTemplate
+from tenants.audit_log import targets
 from tenants.sentences import register_sentences, register_targets
 
 register_sentences(
@@ -12,3 +14,4 @@ register_sentences(
     }
 )
 register_targets({"rights_template": gettext_lazy("Rights template")})
+targets.register_names("rights_template", RightsTemplate, "pk", "name")
