@@ -140,7 +140,7 @@ def _failed_jobs(access: Access, jobs: Sequence[Job]) -> Iterator[AttentionLine]
         families[kinds.kind_of(job).family].append(job)
     for family, found in families.items():
         number = len(found)
-        text = ngettext("%(n)s job with rows not applied", "%(n)s jobs with rows not applied", number)
+        text = ngettext("%(n)s job with failed rows", "%(n)s jobs with failed rows", number)
         titles = [str(kinds.kind_of(job).title_of(job)) for job in found[:NAMED]]
         several = _LISTS.get(family) if number > 1 else None
         href = url_in_tenant(several, access.tenant.slug) if several else kinds.page_address(found[0])

@@ -1,7 +1,10 @@
 """Load the data of a tenant's overview page. Each part is only loaded for people whose role may see it."""
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from urllib.parse import urlencode
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
@@ -45,7 +48,7 @@ AREAS_QUERY = "areas_with_doors"
 
 @dataclass(frozen=True)
 class PresenceSummary:
-    """People in the building.
+    """People in the building. `areas` has the number of members by the area that they entered last, and of guests.
 
     `complete_until`: until when the log is complete; the number of members is based on it.
     """
@@ -53,6 +56,7 @@ class PresenceSummary:
     headline: str
     certainty: str
     detail: str
+    areas: list[tuple[str, int, str]]
     complete_until: str
     href: str
     roll_call_url: str
@@ -74,10 +78,34 @@ def presence_summary(
         (members + guests).headline(through),
         (members + guests).certainty_text,
         _("Members: %(members)d, guests: %(guests)d") % values,
+        _inside_by_area(found.last_doors, guests.total, known),
         people.log_complete_text(through),
         url_in_tenant("guests:building", slug),
         url_in_tenant("rollcall:index", slug) if may_look else "",
     )
+
+
+# How many areas are named for the people in the building.
+_AREAS = 6
+
+
+def _inside_by_area(last_doors: Mapping[str, int], guests: int, known: DoorDirections) -> list[tuple[str, int, str]]:
+    """Return how many members are in each area, most first, elsewhere or in an unknown one; and how many guests.
+
+    Each with the query of its list on the page of people in the building.
+    """
+    counted: Counter[str] = Counter()
+    for door, number in last_doors.items():
+        if door not in known.exits:
+            counted[known.area_of(door)] += number
+    unknown = counted.pop("", 0)
+    named = [(name, number, urlencode({"area": name})) for name, number in counted.most_common()]
+    rest = [
+        (_("Other areas"), sum(number for _name, number, _query in named[_AREAS:]), ""),
+        (_("Area unknown"), unknown, ""),
+        (str(people.PersonKind.GUEST.label), guests, "who=guest"),
+    ]
+    return [*named[:_AREAS], *(line for line in rest if line[1])]
 
 
 # How many of the newest jobs are loaded, and how many running jobs are shown.

@@ -48,7 +48,7 @@ def _connect_step(access: Access) -> SetupStep:
         _("Connect this tenant to the service"),
         line is not None and line.is_connected,
         url_in_tenant("connection:index", access.tenant.slug) if may else "",
-        "" if may else _("An owner does this."),
+        "" if may else _("An owner can do this."),
     )
 
 
@@ -67,7 +67,7 @@ def _progress_text(known: KindFreshness) -> str:
         return known.sentence
     if known.progress:
         return _("loading")
-    return _("Starts by itself once connected.") if known.as_of is None else ""
+    return _("Starts automatically after connecting.") if known.as_of is None else ""
 
 
 def _portal_steps(access: Access) -> list[SetupStep]:

@@ -126,7 +126,7 @@ def test_an_open_page_shows_what_is_learned_without_being_touched(one, tab):
     expect(tab.locator("#overview")).to_contain_text("Forced open")
     shows(one, "D")
     looked_again(tab)
-    expect(tab.locator("#overview")).to_contain_text("Nothing known needs attention")
+    expect(tab.locator("#overview")).to_contain_text("No known problems")
     expect(tab.get_by_role("alert").filter(has_text="forced open")).to_have_count(0)
 
 

@@ -120,7 +120,7 @@ def test_the_overview_counts_todays_guests_and_names_whose_access_ends_soon(hous
 def test_a_quiet_house_says_that_nothing_needs_attention(house):
     html = home(house)
     assert "Nothing needs attention" in html
-    assert re.search(r"as of\s*<time", html)
+    assert re.search(r"As of\s*<time", html)
 
 
 @pytest.mark.parametrize("role", ["facility manager", "guard"])
@@ -164,7 +164,7 @@ def test_requests_without_an_answer_and_jobs_with_failed_rows_lead_to_where_they
     html = home(house)
     assert lines(html) == [
         ("1 uncertain request", "Create member: X"),
-        ("1 job with rows not applied", "Import new.csv"),
+        ("1 job with failed rows", "Import new.csv"),
     ]
     assert f'href="/t/{house.tenant.slug}/intents/{request.pk}/"' in html
     assert f"/imports/{job.pk}/" in html
@@ -318,13 +318,13 @@ def test_a_new_tenant_says_what_to_do_next_by_role(place):
     assert ("Invite staff", True, False) in steps(html)
     assert ("Create presets for guests", False, True) in steps(html)
     assert steps(home(place, "guard")) == [(connect, False, False), ("Load the doors", False, False)]
-    assert "An owner does this." in home(place, "guard")
+    assert "An owner can do this." in home(place, "guard")
 
 
 def test_a_connected_tenant_with_nothing_in_it_says_how_far_it_is(place):
     assert steps(home(place, "owner"))[0] == ("Connect this tenant to the service", True, False)
     cached_places.read(place, unread=MembersDesk.unread)
-    assert "Next steps" not in home(place, "owner")
+    assert "First steps" not in home(place, "owner")
 
 
 def lively(place):
