@@ -177,7 +177,9 @@ def _audit_values(is_on: bool, categories: Sequence[str]) -> dict[str, Any]:
 def _check_none_open(intent: Intent) -> None:
     """Refuse while an earlier request is open: only one former secret and one former address are stored."""
     if open_intents().filter(operation=OPERATION).exclude(pk=intent.pk).exists():
-        raise NotSubmitted(_("An earlier change of the webhook is still open. Wait for its result, then try again."))
+        raise NotSubmitted(
+            _("An earlier change of the webhook is not finished. Nothing was sent. Try again when its result is known.")
+        )
 
 
 def _delay_until_known(intent: Intent, change: WebhookChange) -> None:

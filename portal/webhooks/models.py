@@ -25,10 +25,10 @@ class Webhook(TenantModel):
 
     class Working(models.TextChoices):
         OFF = "off", _("Off")
-        WAITING = "waiting", _("On, nothing heard yet")
+        WAITING = "waiting", _("On, no notification yet")
         WORKING = "working", _("Working")
-        SILENT = "silent", _("Silent")
-        LOSSY = "lossy", _("Losing notifications")
+        SILENT = "silent", _("Notifications stopped")
+        LOSSY = "lossy", _("Missing notifications")
 
     tenant = models.OneToOneField("tenants.Tenant", on_delete=models.PROTECT)
     token = EncryptedText()

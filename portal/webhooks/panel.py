@@ -77,12 +77,14 @@ def status_of(row: Webhook) -> WebhookStatus:
             return WebhookStatus("connected", _("Working"), lines)
         case Working.SILENT:
             return WebhookStatus(
-                "offline", _("Silent"), _without_empty(_silence_text(row), _polling_text(), _missed_text(row))
+                "offline",
+                _("Notifications stopped"),
+                _without_empty(_silence_text(row), _polling_text(), _missed_text(row)),
             )
         case Working.LOSSY:
             return WebhookStatus(
                 "offline",
-                _("Losing notifications"),
+                _("Missing notifications"),
                 _without_empty(_last_message_text(row), _missed_text(row), _polling_text()),
             )
         case _:
@@ -92,17 +94,17 @@ def status_of(row: Webhook) -> WebhookStatus:
 def log_status(working: str, every: int | None) -> WebhookStatus:
     """Return how the log gets new records, if it is read every `every` seconds (None: it cannot be read)."""
     if working == Working.WORKING and every and every > READ_INTERVALS[MirrorKind.HISTORIES]:
-        return WebhookStatus("connected", _("Notified at once"))
+        return WebhookStatus("connected", _("Instant"))
     checked = (_interval_text(every),) if every else ()
     match working:
         case Working.OFF:
             return WebhookStatus("", "", checked)
         case Working.WORKING:
-            return WebhookStatus("connected", _("Notified at once of some categories"), checked)
+            return WebhookStatus("connected", _("Instant for some categories"), checked)
         case Working.SILENT:
-            return WebhookStatus("offline", _("Notifications silent"), checked)
+            return WebhookStatus("offline", _("Notifications stopped"), checked)
         case Working.LOSSY:
-            return WebhookStatus("offline", _("Losing notifications"), checked)
+            return WebhookStatus("offline", _("Missing notifications"), checked)
         case _:
             return WebhookStatus("waiting", _("Waiting for the first notification"), checked)
 
@@ -255,10 +257,16 @@ def draw_panel(request: TenantRequest) -> SafeString:
         "may_manage": request.access.can(Permission.CONNECTION_MANAGE),
         "is_reachable": service_settings.is_reachable(),
         "portal_url": settings.PORTAL_URL,
-        "renewals": _RENEWALS,
         "mark": actions.address_digest(present) if present is not None else "",
     }
     return render_to_string("webhooks/panel.html", context, request=request)
+
+
+def draw_credentials(request: TenantRequest) -> SafeString:
+    """Draw the webhook's address and secret for owners, if it is on."""
+    if not request.access.can(Permission.CONNECTION_MANAGE) or not Webhook.objects.filter(is_on=True).exists():
+        return SafeString("")
+    return render_to_string("webhooks/credentials.html", {"renewals": _RENEWALS}, request=request)
 
 
 def draw_on_log_page(request: TenantRequest) -> SafeString:

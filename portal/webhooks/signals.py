@@ -39,7 +39,7 @@ register_sentences(
         "webhook.categories": _("Change the webhook categories"),
         "webhook.secret": _("Renew the webhook secret"),
         "webhook.address": _("Renew the webhook address"),
-        "alert_kind.silence": _("Webhook silent"),
+        "alert_kind.silence": _("Webhook notifications stopped"),
         "webhook.leave": _("Webhook switched off in the portal alone"),
         "webhook.test": _("Test of the webhook started"),
         "webhook.reveal": _("Webhook address shown"),
@@ -117,6 +117,7 @@ def _categories_in(settings: Any) -> set[str]:
 kinds.register(SILENCE_ALERT)
 handlers.register(OPERATION, on_finished=apply_outcome, reconcile=reconcile)
 panels.register("connection", panel.draw_panel)
+panels.register("connection_developer", panel.draw_credentials)
 panels.register("log", panel.draw_on_log_page, query=panel.BATCH_NAME)
 batching.register_query(panel.BATCH_NAME, lambda: Webhook.objects.values_list("is_on", "working"), on_every_page=False)
 changes.register_words(TARGET, panel.audit_words)

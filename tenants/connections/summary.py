@@ -25,6 +25,12 @@ class Capability:
     title: str | Promise
     operations: tuple[str | Promise, ...]
     is_refused: bool
+    is_scope: bool = False
+
+    @property
+    def remedy(self) -> LazyText:
+        """Return who can add what is missing."""
+        return words.REMEDIES["scope" if self.is_scope else "licence" if self.name == "licence" else "contract"]
 
 
 @dataclass(frozen=True)
@@ -52,6 +58,12 @@ class ConnectionSummary:
     contracts: tuple[Capability, ...]
     refusals: tuple[UnknownRefusal, ...]
 
+    @property
+    def abilities(self) -> list[Capability]:
+        """Return the contracts, the licence and the missing API permissions, missing ones first."""
+        found = [*(scope for scope in self.scopes if scope.is_refused), *self.contracts]
+        return sorted(found, key=lambda each: not each.is_refused)
+
 
 def describe_operations(operations: Iterable[Operation]) -> Iterator[tuple[Operation, LazyText, LazyText, LazyText]]:
     """Yield each operation with its title, its condition (a contract or the licence, or empty) and its source."""
@@ -77,6 +89,7 @@ def summary_of(connection: Connection) -> ConnectionSummary:
                 title=scope,
                 operations=tuple(title_of(each.name, each.title) for each in catalogue if each.scope == scope),
                 is_refused=scope in connection.scopes_refused,
+                is_scope=True,
             )
             for scope in scopes
         ),

@@ -59,7 +59,9 @@ def reissue_token(request: TenantRequest) -> HttpResponse:
     except NotConnected:
         messages.error(request, _("There is no access token to reissue."))
     except ConnectionBusy:
-        messages.error(request, _("Someone else is changing the connection. Nothing was done. Try again."))
+        messages.error(
+            request, _("Another person is changing the connection. Nothing was changed. Try again in a moment.")
+        )
     else:
         say = messages.success if result.outcome in SUCCESSFUL_REISSUES else messages.error
         say(request, words.OUTCOMES[result.outcome])
@@ -76,7 +78,9 @@ def revoke(request: TenantRequest) -> HttpResponse:
     except NotConnected:
         messages.error(request, _("There is no access token to revoke."))
     except ConnectionBusy:
-        messages.error(request, _("Someone else is changing the connection. Nothing was done. Try again."))
+        messages.error(
+            request, _("Another person is changing the connection. Nothing was changed. Try again in a moment.")
+        )
     else:
         say = messages.success if outcome is actions.RevocationOutcome.DONE else messages.error
         say(request, words.REVOCATIONS[outcome])
@@ -89,7 +93,7 @@ def _revocation(access: Access) -> dict[str, object]:
         "heading": _("Revoke connection"),
         "question": _("Revoke the connection to “%(name)s”?") % {"name": name},
         "consequences": [
-            _("Nothing can be loaded or changed and no door operated until someone reconnects."),
+            _("Until you reconnect, nothing can be loaded or changed and no door can be operated."),
             _("Data already loaded stays and can be searched."),
             _("To reconnect you need an administrator account for the member site."),
         ],
@@ -111,9 +115,15 @@ def licence_key(request: TenantRequest) -> HttpResponse:
 
 @tenant_view(Permission.CONNECTION_VIEW)
 def operations(request: TenantRequest) -> HttpResponse:
-    """Show every operation in this environment, and the source of each fact."""
+    """Show the developer's material: address, token, permissions, and every operation with the source of its facts."""
     environment = request.tenant.environment
-    context = {"environment": environment, "operations": list(describe_operations(environment.catalogue))}
+    connection = actions.connection_of(request.access)
+    context = {
+        "environment": environment,
+        "connection": connection,
+        "summary": summary_of(connection),
+        "operations": list(describe_operations(environment.catalogue)),
+    }
     return render(request, "tenants/connection/operations.html", context)
 
 

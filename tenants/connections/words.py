@@ -14,13 +14,13 @@ REFUSALS: dict[str, Promise] = {
     "state": _("This response does not belong to a connection you started here. Start again from the connection page."),
     "used": _("This response was already used. See the connection page for the result."),
     "expired": _("More than ten minutes have passed since you started connecting. Start again."),
-    "denied": _("The service did not grant access: consent was refused, or an error was reported."),
+    "denied": _("The service did not grant access. Consent was refused, or the service reported an error."),
     "code": _("The service did not accept the authorization code. Start again."),
     "unreachable": _("The service could not be reached. Nothing was changed. Try again in a moment."),
     "no_answer": _("The service did not respond when the code was exchanged. No token was stored. Start again."),
     "token": _("The service does not accept the token it just issued. It was not stored. Start again."),
     "tenant_unread": _(
-        "The service did not say whose token this is, so it was not stored. The permission tenant:read is needed."
+        "The token's organisation is unknown, so the token was not stored. The permission tenant:read is needed."
     ),
     "other_tenant": _(
         "The account that gave consent belongs to a different organisation from the one "
@@ -73,6 +73,12 @@ CONTRACTS = {
     "licence": _("remote-operation licence"),
 }
 
+# Who can add what the connection lacks.
+REMEDIES = {
+    "scope": _("An owner reconnects and grants this permission at the service."),
+    "contract": _("Not in the contract. Ask the vendor to add it."),
+    "licence": _("The vendor activates the licence. Then an owner enters its key below."),
+}
 
 TITLES: dict[str, str | Promise] = {
     "get_tenant": _("Get tenant"),

@@ -147,7 +147,7 @@ UNDERSTOOD: dict[str, tuple[str, ...]] = {
     ),
     "connection": (
         "The camera is not available: it",
-        "The service did not grant access:",
+        "The service did not grant access.",
     ),
     "door": (
         "No commands sent from the portal",

@@ -42,7 +42,13 @@ def rule(place):
 class TestChanging:
     def test_the_ready_rules_are_on_but_for_the_one_that_needs_hours(self, one, manager):
         page = said(manager.get(at(one)))
-        for title in ("Door forced open", "Door left open", "Device offline", "Repeated refusals", "Webhook silent"):
+        for title in (
+            "Door forced open",
+            "Door left open",
+            "Device offline",
+            "Repeated refusals",
+            "Webhook notifications stopped",
+        ):
             assert title in page
         assert page.count("Off ·") == 1
 

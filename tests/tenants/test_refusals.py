@@ -52,7 +52,7 @@ def blamed():
 
 def page(place):
     """Return the text of the table and of the list of unexplained refusals."""
-    text = html.unescape(place.client().get(f"/t/{place.tenant.slug}/connection/").content.decode())
+    text = html.unescape(place.client().get(f"/t/{place.tenant.slug}/connection/operations/").content.decode())
     return " ".join(text.split())
 
 
@@ -103,7 +103,7 @@ def test_a_refusal_that_nobody_described_blames_nothing_and_is_shown_verbatim_un
     assert blamed() == ([], [])
     shown = page(place)
     assert "Refused for unknown reasons" in shown
-    assert "List members: HTTP 403 <code>40377</code> “Closed on Sundays <b>”" in shown
+    assert "List members · HTTP 403 <code>40377</code> <code>Closed on Sundays <b></code>" in shown
     call(place, "list_members")
     assert "40377" not in page(place)
 

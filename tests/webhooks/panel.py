@@ -56,7 +56,8 @@ class Panel:
 
     def fields(self, what: str) -> dict[str, Any]:
         """Return what a browser would send for the form of an action."""
-        return fields_of(self.get("connection/"), f"/webhook/{what}/")
+        page = "connection/operations/" if what in {"address", "secret"} else "connection/"
+        return fields_of(self.get(page), f"/webhook/{what}/")
 
     def act(self, what: str, **values: Any) -> str:
         """Send the form of an action. Categories are the usual ones, and are sent in the service's words."""

@@ -32,12 +32,12 @@ def log(place):
 @pytest.mark.parametrize(
     ("working", "state", "words", "pace"),
     [
-        (W.WORKING, {"every": SAFETY_NET_SECONDS}, "Notified at once", False),
-        (W.WORKING, {}, "Notified at once of some categories", True),
-        (W.SILENT, {}, "Notifications silent", True),
-        (W.LOSSY, {}, "Losing notifications", True),
+        (W.WORKING, {"every": SAFETY_NET_SECONDS}, "Instant", False),
+        (W.WORKING, {}, "Instant for some categories", True),
+        (W.SILENT, {}, "Notifications stopped", True),
+        (W.LOSSY, {}, "Missing notifications", True),
         (W.WAITING, {}, "Waiting for the first notification", True),
-        (W.SILENT, {"error": "unreachable"}, "Notifications silent", False),
+        (W.SILENT, {"error": "unreachable"}, "Notifications stopped", False),
     ],
 )
 def test_says_whether_notifications_come_and_else_how_often_the_log_is_read(hook, log, working, state, words, pace):
@@ -58,6 +58,6 @@ def test_leads_to_the_connection_whoever_may_see_it(hook, place, log):
     hook.change(is_on=True, working=W.SILENT)
     link = f'href="{reverse("connection:index", args=[place.tenant.slug])}"'
     for role, leads in (("auditor", True), ("guard", False)):
-        assert "Notifications silent" in log(role)
+        assert "Notifications stopped" in log(role)
         html = place.client(place.staff(role)).get(reverse("history:index", args=[place.tenant.slug])).content.decode()
         assert (link in html.split('id="log-known"')[1].split("</div>")[0]) == leads

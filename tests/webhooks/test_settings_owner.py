@@ -222,7 +222,7 @@ def test_while_the_answer_is_lost_both_count_until_a_reading_tells(panel, what, 
     former = bytes(during.former_digest) if what == "address" else during.former_secret
     assert former == (bytes(before.token_digest) if what == "address" else before.secret)
     assert during.former_until is None
-    assert "earlier change of the webhook is still open" in panel.act("secret")
+    assert "earlier change of the webhook is not finished" in panel.act("secret")
     panel.clear_faults()
     panel.last_run_at()
     after, there = panel.row(), panel.at_service()
@@ -275,7 +275,7 @@ def test_what_somebody_changed_at_the_service_is_said_and_put_right(panel):
     panel.refresh()
     page = panel.text()
     assert page.count("differs") == 3
-    assert "Someone may have changed them on the member site" in page
+    assert "They may have been changed on the member site" in page
     panel.act("on", categories=["normal"])
     assert panel.at_service() == ours
     assert "differs" not in panel.text()
