@@ -29,7 +29,7 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _FORM_SECONDS = 600
 _SIGNED_OUT_MESSAGES = {
     True: gettext_lazy("You were signed out, and nothing was changed. Sign in to see your entries again."),
-    False: gettext_lazy("You were signed out, and nothing was changed. Your entries could not be kept."),
+    False: gettext_lazy("You were signed out, and nothing was changed. Your entries were not saved."),
 }
 
 

@@ -191,7 +191,7 @@ class Owner(Role):
 class FacilityManager(Role):
     name = "facility manager"
     title = _("Facility manager")
-    purpose = _("Manages members, groups, areas, guests, imports, devices and doors.")
+    purpose = _("Manages the whole building: members, guests, doors and more.")
     permissions = ALL_PERMISSIONS - {P.CONNECTION_MANAGE, P.STAFF_MANAGE, P.SUPPORT_MANAGE}
 
 

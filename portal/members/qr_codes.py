@@ -92,7 +92,7 @@ def _request_code(member_id: str, priority: Priority) -> tuple[OneTimeQrIssued, 
             lines.insert(1, _("Response from the service: “%(words)s”") % {"words": refusal.detail})
         raise NoOneTimeCode(" ".join(lines)) from None
     except errors.ServiceError as error:
-        trouble = [failure_reasons.describe_error(error), _("No code is shown instead of an old one.")]
+        trouble = [failure_reasons.describe_error(error), _("Old codes are hidden.")]
         raise NoOneTimeCode(" ".join(trouble), is_temporary=True) from None
     return OneTimeQrIssued.model_validate(data["told"]), datetime.fromisoformat(data["at"])
 

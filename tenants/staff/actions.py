@@ -177,7 +177,9 @@ def _lock(staff: Staff) -> Staff:
 
 def _check_an_owner_is_left() -> None:
     if not Staff.objects.filter(role=Owner.name, is_active=True, user__is_active=True).exists():
-        raise StaffError(_("There must be at least one owner. Make another person owner first. Nothing was changed."))
+        raise StaffError(
+            _("A tenant needs at least one owner. Nothing was changed. First give another person the role “Owner”.")
+        )
 
 
 def _send_mail(invitation: Invitation, address: str) -> bool:

@@ -77,7 +77,7 @@ def change_role(request: TenantRequest, pk: int) -> HttpResponse:
         messages.error(request, _("Choose one of the roles. Nothing was changed."))
         return redirect("staff:index", request.tenant.slug)
     if form.cleaned_data["shown"] not in ("", person.role):
-        text = _("Someone changed this role to “%(role)s” in the meantime. Nothing was changed. Choose again.")
+        text = _("Another person changed this role to “%(role)s”. Nothing was changed. Choose again.")
         messages.error(request, text % {"role": roles.find_role(person.role).title})
         return redirect("staff:index", request.tenant.slug)
     try:

@@ -114,7 +114,7 @@ def test_a_door_says_that_the_licence_is_refused_and_can_be_tried_all_the_same(d
     assert "licence is missing" not in page(desk, "devices/d/")
     refuse(desk, contracts=["licence"])
     told = page(desk, "devices/d/")
-    assert "The service refuses this: the remote-operation licence is missing. The vendor can add it" in told
+    assert "The remote-operation licence is missing. The vendor can add it" in told
     assert "Unlock" in told
 
 

@@ -230,7 +230,7 @@ def test_the_last_owner_stays(two):
     for change in (("role", {"role": "guard"}), ("remove", {})):
         page = browser.post(f"/t/a/staff/{row.pk}/{change[0]}/", change[1], follow=True)
         assert (
-            "There must be at least one owner. Make another person owner first. Nothing was changed."
+            "A tenant needs at least one owner. Nothing was changed. First give another person the role “Owner”."
             in page.content.decode()
         )
     assert staff_row(two, two.owner_a).role == "owner"

@@ -17,12 +17,12 @@ SKIPPED, NO_CALLS, NO_CONTRACT = "skipped", "calls_used", "no_contract"
 SENTENCES: dict[str, str | Promise] = {
     "unreadable": _("The service's response could not be read. Nothing was changed."),
     SKIPPED: _("Some entries of the service's list have no usable ID. They were left out, and nothing was removed."),
-    "repeated_cursor": _("The service's list repeated itself. Nothing was changed."),
+    "repeated_cursor": _("The list could not be loaded completely. Nothing was changed."),
     "token_refused": _("The service no longer accepts this connection. Reconnect the tenant."),
-    "no_scope": _("The service refuses this: the connection lacks a permission that it needs."),
-    NO_CONTRACT: _("The service refuses this: the tenant’s contract does not include it."),
-    "no_licence": _("The service refuses this: the remote-operation licence is missing."),
-    "setting_off": _("The service refuses this: it must first be allowed on the member site."),
+    "no_scope": _("The connection lacks the API permission for this."),
+    NO_CONTRACT: _("The contract does not include this. Ask the vendor to add it."),
+    "no_licence": _("The remote-operation licence is missing."),
+    "setting_off": _("The service refuses this until it is allowed on the member site."),
     "forbidden": _("The service refuses this."),
     "not_granted": _("The service refuses this."),  # stored by older versions, which did not find out what is missing
     "refused": _("The service refused the request."),

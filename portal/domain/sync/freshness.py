@@ -303,7 +303,7 @@ def _absence_by_refusal(line: Connection, operation: Operation) -> Absence | Non
         text = _("The connection lacks the permission %(name)s.")
         return Absence(_fill_in_name(text, operation.scope), _OWNER_CAN_ADD_SCOPE, is_refused=True)
     if operation.needs_licence and LICENCE in line.contracts_refused:
-        text = _("The service refuses this: the remote-operation licence is missing.")
+        text = _("The remote-operation licence is missing.")
         return Absence(text, _VENDOR_CAN_ADD, is_refused=True)
     return None
 
