@@ -331,7 +331,7 @@ class CountNode(Node):
 
     def render(self, context: Context) -> SafeString:
         number = context["frame"].counts.get(self.kind, "")
-        return format_html('<span class="count" data-count="{}">{}</span>', self.kind, number)
+        return format_html('<span class="nav-count" data-count="{}">{}</span>', self.kind, number)
 
 
 @register.simple_tag(takes_context=True)
