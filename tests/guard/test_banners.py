@@ -48,6 +48,6 @@ def test_a_lockdown_has_a_bar_and_other_notices_share_a_line(place):
         started_by = place.staff("owner")
         Lockdown.objects.create(kind=Kind.LOCKDOWN, state=State.ACTIVE, scope="all", by=started_by, started_by=started_by)
     html = place.client(place.staff("guard")).get(f"/t/{place.tenant.slug}/alerts/").content.decode()
-    bars, line = html.split('<div class="status', 1)
+    bars, line = html.split('<div class="notice-line', 1)
     assert bars.count('class="banner banner-alarm"') == 1
     assert "倉庫 入口 was forced open." in line
