@@ -243,3 +243,44 @@ def test_a_page_shows_a_notice_that_its_own_part_does_not_tell_of(one, tab):
     shows(one, "E", door="open", errors=["forced_open"])
     tab.clock.run_for(2_000)
     expect(tab.get_by_role("alert").filter(has_text="Office was forced open.")).to_be_visible()
+
+
+def test_the_open_sheet_of_notices_stays_open_and_focused_when_it_is_drawn_again(one, tab):
+    shows(one, "D", door="open", errors=["forced_open"])
+    tab.goes("alerts/")
+    tab.locator("#notices > summary").click()
+    with tenant_scope(one.tenant):
+        PassController.objects.create(device_id="E", device_name="屋上")
+    shows(one, "E", door="open", errors=["forced_open"])
+    looked_again(tab)
+    expect(tab.locator("#notices > summary")).to_contain_text("· 1 more")
+    expect(tab.locator("#notices .banner")).to_have_count(2)
+    expect(tab.locator("#notices .banner").last).to_be_visible()
+    expect(tab.locator("#notices > summary")).to_be_focused()
+
+
+@pytest.mark.parametrize("status", [403, 404])
+def test_a_part_that_is_gone_is_not_requested_again(open_tab, tab, status):
+    open_tab.excused += [f"status of {status}", f"Error Code {status}"]
+    tab.goes("alerts/")
+    requested = []
+
+    def refuse(route):
+        requested.append(route.request.url)
+        route.fulfill(status=status, body="")
+
+    tab.route("**/banners/", refuse)
+    with tab.expect_response("**/banners/"):
+        looked_again(tab)
+    for _turn in range(3):
+        looked_again(tab)
+        tab.wait_for_timeout(200)
+    assert len(requested) == 1
+
+
+def test_the_status_line_leaves_the_page_its_room(one, tab):
+    shows(one, "D", door="open", errors=["forced_open"])
+    for width, most in ((1440, 44), (390, 56)):
+        tab.set_viewport_size({"width": width, "height": 844})
+        tab.goes("alerts/")
+        assert tab.locator(".banners").bounding_box()["height"] <= most
