@@ -35,7 +35,7 @@ def index(request: TenantRequest) -> HttpResponse:
     """Show all doors, as a board that updates or as a list."""
     chosen = board.chosen_view(request)
     board_view = board.DoorBoard(request)
-    if chosen == "board" and live_updates.is_poll(request):
+    if chosen == "board" and request.htmx.target == "board" and not request.htmx.history_restore_request:
         status_reading.record_board_viewer()
         return live_updates.render_update(request, board_view.version, "devices/board.html", {"board": board_view})
     context = {"views": board.view_links(request, chosen)}
