@@ -58,6 +58,11 @@ class DoorTile:
     other_areas: str
     latest_record: History | None
 
+    @property
+    def is_named_after_area(self) -> bool:
+        """Check whether the door's name begins with its area, so that the area would be repeated."""
+        return bool(self.area) and str(self.door).startswith(self.area)
+
 
 @dataclass(frozen=True)
 class TileGroup:

@@ -178,9 +178,7 @@ class KeySummary:
         """Return how many keys there are, how many are out and how many are overdue, as text."""
         n, of_all, late = self.counts["out"], self.counts["all"], self.counts["overdue"]
         if not n:
-            return ngettext("%(all)d key, none out", "%(all)d keys, none out", of_all) % {
-                "all": of_all
-            }
+            return ngettext("%(all)d key, none out", "%(all)d keys, none out", of_all) % {"all": of_all}
         text = ngettext("%(n)d of %(all)d key out", "%(n)d of %(all)d keys out", of_all) % {"n": n, "all": of_all}
         if not late:
             return text

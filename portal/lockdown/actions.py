@@ -76,7 +76,9 @@ def confirm(*, order: Lockdown, by: Requester, nonce: Nonce) -> Lockdown:
             raise NotSubmitted(_("Nothing was sent. It was not confirmed in time. Start a new one."))
         access = access_to(order.started_by, order.tenant)
         if access is None or not access.can(Permission.LOCKDOWN):
-            raise NotSubmitted(_("Nothing was sent. The person who requested it no longer has permission. Start a new one."))
+            raise NotSubmitted(
+                _("Nothing was sent. The person who requested it no longer has permission. Start a new one.")
+            )
         Lockdown.objects.filter(pk=order.pk).update(confirmed_by=by.user)
         _activate(order, by, nonce)
     return order

@@ -182,7 +182,9 @@ class SettingsForm(ConflictForm, forms.Form):
         label=gettext_lazy("Second confirmation required for"),
         choices=SecondPersonRule.choices,
         required=False,
-        error_messages={"invalid_choice": gettext_lazy("Nothing was changed. Choose what requires a second confirmation.")},
+        error_messages={
+            "invalid_choice": gettext_lazy("Nothing was changed. Choose what requires a second confirmation.")
+        },
     )
 
     def __init__(self, setting: LockdownSetting, data: QueryDict | None = None) -> None:

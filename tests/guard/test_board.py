@@ -65,7 +65,9 @@ def test_each_door_is_shown_once_in_its_first_area_the_most_serious_first(buildi
     assert tiles(html) == [("alarm", "F"), ("hatched", "O"), ("unknown", "N"), ("quiet", "L"), ("quiet", "X")]
     headings = re.findall(r"<h2>\s*(.*?)\s*<span", html)
     assert headings == ["Main"], "areas with one door share rows"
-    names = re.findall(r'<a class="tile-name".*?<span class="muted fine">\s*(.*?)\s*</span>', shared_rows(html), re.DOTALL)
+    names = re.findall(
+        r'<a class="tile-name".*?<span class="muted fine">\s*(.*?)\s*</span>', shared_rows(html), re.DOTALL
+    )
     assert names == ["Annex", "Not in an area"]
     assert "also Main" in html
     for word in ("Forced open", "Offline", "Unknown", "Locked"):

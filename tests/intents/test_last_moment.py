@@ -110,7 +110,9 @@ def post(client, place, form):
 def test_a_form_of_another_person_records_nothing(place):
     form = form_of(place.client(), place)
     colleague = place.client(place.staff("owner"))
-    assert "This form was opened for another tenant or person. Nothing was sent." in post(colleague, place, form)
+    assert "Nothing was sent. This form was opened for another tenant or person. Open it again." in post(
+        colleague, place, form
+    )
 
 
 def test_a_form_of_ones_own_in_another_tenant_records_nothing(make):
@@ -118,7 +120,7 @@ def test_a_form_of_ones_own_in_another_tenant_records_nothing(make):
     with tenant_scope(other.tenant):
         Staff.objects.create(tenant=other.tenant, user=place.owner, role="owner")
     client = place.client()
-    assert "This form was opened for another tenant or person. Nothing was sent." in post(
+    assert "Nothing was sent. This form was opened for another tenant or person. Open it again." in post(
         client, other, form_of(client, place)
     )
 

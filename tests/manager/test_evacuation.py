@@ -169,7 +169,9 @@ class TestUnlockingForAnEvacuation:
 class TestTwoPersons:
     def test_the_first_asks_the_second_confirms_and_then_it_is_sent(self, one, manager, colleague):
         choose(one, second="both")
-        assert "A second person must confirm within 10 minutes" in manager.get(url(one, "new/?scope=all")).content.decode()
+        assert (
+            "A second person must confirm within 10 minutes" in manager.get(url(one, "new/?scope=all")).content.decode()
+        )
         start(manager, one)
         settle(one)
         assert sent(one) == []

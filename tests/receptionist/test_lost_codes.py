@@ -58,9 +58,9 @@ def test_a_lost_answer_is_read_before_anything_is_sent_again(desk):
     assert desk.calls().count(CREATE) == 1
     request = f"{desk.url}requests/{visit.intent_id}/"
     hasty = desk.client.post(f"{request}decide/", {"applied": "no"}, follow=True)
-    assert "Still checking with the service. Decide if the check cannot tell." in said(hasty), (
-        "nobody decides before reading had its turn"
-    )
+    assert "Nothing was recorded. The check with the service is still running. Try again when it has ended." in said(
+        hasty
+    ), "nobody decides before reading had its turn"
     assert "It was not applied" not in said(hasty)
     visit = settle(desk, visit)
     assert visit.stage == Stage.ISSUED

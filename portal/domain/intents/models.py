@@ -69,7 +69,7 @@ class Reason(TextChoices):
     UNFOLLOWED = "unfollowed", _("The service did not report a result in time.")
     REFUSED = "refused", _("Refused by the service.")
     ABSENT = "absent", _("A later check showed that it was not applied.")
-    DECIDED = "decided", _("Decided by a person.")
+    DECIDED = "decided", _("Decided by staff.")
     STEP_BEFORE = "step_before", _("Waiting for the previous step.")
     STEP_MISSING = "step_missing", _("The previous step was not completed.")
     RESTORED = "restored", _("The portal's data was restored from a backup. It may have been sent before.")

@@ -77,7 +77,7 @@ def check_nonce(request: TenantRequest) -> Nonce:
     except _UNREADABLE:
         raise BadNonce(_("This form has expired. Nothing was sent. Try again.")) from None
     if (tenant_id, user_id) != (request.tenant.pk, request.user.pk):
-        raise BadNonce(_("This form was opened for another tenant or person. Nothing was sent."))
+        raise BadNonce(_("Nothing was sent. This form was opened for another tenant or person. Open it again."))
     if confirming := pending_commands.confirming_request(request):
         clicked = _confirmed_at(confirming)
     return Nonce(value, clicked)

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from accessapi.meanings import RefusalCause, RefusalMeaning
 from accessapi.operations import Contract
-from portal.base.ui.value_words import join_sentences
+from portal.base.ui.value_words import add_brackets, join_sentences
 from portal.domain.intents.models import Intent, Reason, State
 from tenants.models import current_tenant
 
@@ -81,20 +81,24 @@ def quote_service(text: str) -> str:
 
 def service_text_of(intent: Intent) -> str:
     """Return the service's text about an intent, with its code."""
-    return quote_service(intent.error_detail) + (f" ({intent.error_code})" if intent.error_code else "")
+    return join_sentences([quote_service(intent.error_detail), _code_text(intent)])
+
+
+def _code_text(intent: Intent) -> str:
+    return add_brackets(intent.error_code) if intent.error_code else ""
 
 
 def _problems(
     form: Any, intent: Intent, inputs: InputNames, explained: Explanation | None
 ) -> Iterator[tuple[Sequence[str], str]]:
-    code = f" ({intent.error_code})" if intent.error_code else ""
+    code = _code_text(intent)
     if explained is not None:
         names, text = explained
         yield names, join_sentences([text, service_text_of(intent)])
         return
     for line in intent.error_detail.splitlines() or ([""] if code else []):
         text = quote_service(line) if is_service_text(intent) else line
-        yield _inputs_named_in(line, inputs) or _only_input(form, intent), f"{text}{code}"
+        yield _inputs_named_in(line, inputs) or _only_input(form, intent), join_sentences([text, code])
 
 
 def _inputs_named_in(line: str, inputs: InputNames) -> Sequence[str]:

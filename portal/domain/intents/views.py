@@ -70,9 +70,12 @@ def _decide(request: TenantRequest, intent: Intent) -> HttpResponse:
     request.access.check(intent.permission)
     applied = request.POST.get("applied")
     if applied not in ("yes", "no"):
-        messages.error(request, _("Choose whether it was applied. Nothing was recorded."))
+        messages.error(request, _("Nothing was recorded. Choose whether it was applied."))
     elif tracking.is_reconciling(intent):
-        messages.error(request, _("Still checking with the service. Decide if the check cannot tell."))
+        messages.error(
+            request,
+            _("Nothing was recorded. The check with the service is still running. Try again when it has ended."),
+        )
     elif tracking.resolve(intent, applied=applied == "yes", by=Requester.from_request(request)):
         messages.success(request, _("Recorded."))
     else:
@@ -85,5 +88,5 @@ def _stop(request: TenantRequest, intent: Intent) -> HttpResponse:
     if actions.stop(intent):
         messages.success(request, _("Stopped. Nothing was sent."))
     else:
-        messages.error(request, _("It was already sent and could not be stopped."))
+        messages.error(request, _("Not stopped: it was already sent."))
     return redirect(page_address(intent))

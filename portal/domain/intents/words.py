@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from portal.base.ui.outcome_lines import OutcomeLine, Text, outcome_steps
-from portal.base.ui.value_words import join_sentences
+from portal.base.ui.value_words import join_sentences, join_values
 from portal.domain.intents import handlers, refusals
 from portal.domain.intents.form_handling import page_address
 from portal.domain.intents.handlers import OutcomeText
@@ -88,7 +88,7 @@ def _member_counts_text(intent: Intent) -> str:
     if not isinstance(done, int):
         return ""
     text = ngettext("%(n)d member processed", "%(n)d members processed", done) % {"n": done}
-    return f"{text}, " + _("%(n)d of them refused") % {"n": failed} if failed else text
+    return join_values([text, _("%(n)d of them refused") % {"n": failed}]) if failed else text
 
 
 def _service_text(intent: Intent) -> str:

@@ -115,7 +115,9 @@ def _lock_change(change: WaitingChange, by: Requester) -> tuple[SafetyRule, Wait
     """Return a waiting change with its row locked, and its rule. Raises NotChanged if `by` may not decide about it."""
     rule = RULES.get(change.rule)
     if rule is None or by.support_session is not None or not _may_change(by.user, rule, by):
-        raise NotChanged(_("Nothing was changed. You do not have permission to confirm or decline this change. Ask an owner."))
+        raise NotChanged(
+            _("Nothing was changed. You do not have permission to confirm or decline this change. Ask an owner.")
+        )
     _lock_setting(rule, change.subject, by)
     rows = WaitingChange.objects.select_for_update(of=("self",)).select_related("requested_by", "tenant")
     row = rows.filter(pk=change.pk, state=State.WAITING).first()
@@ -205,9 +207,7 @@ def change_with_feedback(
         else:
             messages.error(request, str(why))
         return False
-    waits = _(
-        "Nothing was changed yet. Another person with your permission, or an owner, must confirm within 7 days."
-    )
+    waits = _("Nothing was changed yet. Another person with your permission, or an owner, must confirm within 7 days.")
     if came is ChangeResult.WAITING:
         messages.warning(request, waits)
     else:

@@ -48,9 +48,7 @@ def confirm(request: TenantRequest, change_id: int) -> HttpResponseBase:
         if changing.confirm(change=row, by=Requester.from_request(request)) is State.CONFIRMED:
             messages.success(request, _("Confirmed and saved."))
         else:
-            gone = _(
-                "Nothing was saved. The setting or the requester’s role has changed. Submit the change again."
-            )
+            gone = _("Nothing was saved. The setting or the requester’s role has changed. Submit the change again.")
             messages.error(request, gone)
     except NotChanged as why:
         messages.error(request, str(why))

@@ -38,7 +38,7 @@ class Migration(migrations.Migration):
                     models.CharField(
                         choices=[
                             ("requested", "Waiting for a second person"),
-                            ("active", "Standing"),
+                            ("active", "Active"),
                             ("released", "Released"),
                             ("replaced", "Replaced by a newer one"),
                             ("withdrawn", "Not confirmed, nothing sent"),

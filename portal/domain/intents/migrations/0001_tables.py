@@ -75,7 +75,7 @@ class Migration(migrations.Migration):
                             ("unfollowed", "The service did not report a result in time."),
                             ("refused", "Refused by the service."),
                             ("absent", "A later check showed that it was not applied."),
-                            ("decided", "Decided by a person."),
+                            ("decided", "Decided by staff."),
                             ("step_before", "Waiting for the previous step."),
                             ("step_missing", "The previous step was not completed."),
                             ("restored", "The portal's data was restored from a backup. It may have been sent before."),
