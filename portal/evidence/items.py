@@ -220,7 +220,7 @@ def _record(item: Item) -> tuple[str, list[str]]:
     headline = event_words.event_text_of({"member_label": "", "units": []} | facts)
     who = [
         facts["member_name"] or facts["member_id"],
-        value_words.service_word("credential", facts["member_attribute"]),
+        value_words.WORDS["credential"].get(facts["member_attribute"], ""),
         facts["device_name"] or facts["device_id"],
     ]
     unread = _("Reported by notification; details are not loaded yet.") if facts["notified"] else ""

@@ -17,9 +17,11 @@ from portal.domain.jobs.models import Job, JobState
 
 
 class LogTable(ActivityLogTable):
-    """The table of records, with the tenant's saved searches above it."""
+    """The table of records, with the period, the tenant's saved searches and how far the log is loaded in one line."""
 
-    extra_template = "history/above.html"
+    extra_template = "history/on_paper.html"
+    first_filter = "history/period.html"
+    more_tools = "history/tools.html"
 
 
 def kept_until(job: Job) -> datetime | None:

@@ -24,7 +24,7 @@ def log(place):
         with tenant_scope(place.tenant):
             MirrorState.objects.filter(kind=MirrorKind.HISTORIES).update(**state)
         page = said(place.client(place.staff(role)).get(reverse("history:index", args=[place.tenant.slug])))
-        return page.partition("Complete through")[2].partition("From")[0]
+        return page.rpartition("Complete through")[2].partition("Time")[0]
 
     return words
 

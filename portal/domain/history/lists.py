@@ -22,6 +22,7 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 from portal.base.ui import batching, live_updates
 from portal.base.ui.tables import Column, EmptyState, Table
 from portal.base.ui.tables.columns import EMPTY_CELL
+from portal.base.ui.tables.filters import BoundFilter
 from portal.base.ui.tables.keyset import ListPage
 from portal.base.ui.times import local, today
 from portal.base.ui.url_lookup import url_in_tenant
@@ -30,7 +31,7 @@ from portal.domain.events import MirrorKind
 from portal.domain.history import filters, gaps, search, visibility
 from portal.domain.history.coverage import Coverage
 from portal.domain.history.event_words import event_text, has_known_event
-from portal.domain.history.filters import FILTERS, coverage_of, devices_of, parse_bound, status_word, time_span
+from portal.domain.history.filters import FILTERS, Period, coverage_of, devices_of, parse_bound, status_word, time_span
 from portal.domain.history.gaps import GapNotice
 from portal.domain.history.models import History, HistorySearch
 from portal.domain.people.text_folding import search_words
@@ -40,6 +41,7 @@ from tenants.access import TenantRequest
 from tenants.models import current_tenant
 from tenants.roles import Permission
 
+_PERIOD_FILTERS = ("period", "from", "to")
 _CHIP = '<span class="chip chip-{}">{}</span>'
 _PAGES = {"member": "members:page", "guest": "guests:guest"}
 
@@ -74,7 +76,8 @@ def event_cell(record: History) -> SafeString:
     chips = []
     catalogue = current_tenant().environment.catalogue
     is_loud = record.category in catalogue.records.alarm_categories
-    if record.category and record.text and (is_loud or not has_known_event(record)):
+    is_of_device = record.category in catalogue.records.device_alarm_categories
+    if record.category and record.text and (is_of_device or not has_known_event(record)):
         chips.append(("loud" if is_loud else "quiet", service_word("category", record.category)))
     if not catalogue.states.is_begun(record.status):
         chips.append(("quiet", status_word(record.status, catalogue.states)))
@@ -206,9 +209,38 @@ class ActivityLogTable(Table):
         return [*descriptions, *filter(None, [self.search_text and _("Search: %(text)s") % {"text": self.search_text}])]
 
     @property
-    def is_live_update(self) -> bool:
-        """Return True if the list is drawn after a change, not after a choice: a date may be half typed then."""
-        return live_updates.is_poll(self.request)
+    def is_incomplete(self) -> bool:
+        """Return True if the list shows less than happened."""
+        return any(line.tone == "loud" for line in self.gap_lines)
+
+    @cached_property
+    def filter_menus(self) -> list[tuple[BoundFilter, str, SafeString]]:
+        """Return the filters with menus, without the period's three, which share one control."""
+        return [each for each in super().filter_menus if each[0].name not in _PERIOD_FILTERS]
+
+    @property
+    def hidden_inputs(self) -> list[tuple[str, str]]:
+        period = [(name, self.address.get(name)) for name in _PERIOD_FILTERS if self.address.get(name)]
+        return [*super().hidden_inputs, *period]
+
+    @property
+    def period_words(self) -> str:
+        """Return the chosen period in words; empty for no limit."""
+        chosen = {each.name: each.summary for each in self.bound_filters if each.name in _PERIOD_FILTERS}
+        since, until = chosen["from"], chosen["to"]
+        span = f"{since} – {until}" if since or until else ""
+        return " · ".join(filter(None, (chosen["period"], span)))
+
+    @property
+    def period_links(self) -> list[tuple[str, str, bool]]:
+        """Return label, address and whether it is chosen, of each period that depends on the current day."""
+        chosen, free = self.address.get("period"), {"from": None, "to": None}
+        links = [(each, self.address.with_(period=each.value, **free)) for each in Period]
+        return [(str(each.label), href, each.value == chosen) for each, href in links]
+
+    @property
+    def any_time_url(self) -> str:
+        return self.address.with_(**dict.fromkeys(_PERIOD_FILTERS))
 
     @property
     def period_form_fields(self) -> list[tuple[str, str]]:

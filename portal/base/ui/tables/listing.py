@@ -52,6 +52,9 @@ class Listing:
     max_counted: ClassVar[int] = MAX_COUNTED
     # A template drawn with a list that updates, for parts elsewhere on the page (`hx-swap-oob`).
     extra_template: ClassVar[str] = ""
+    # Templates before and after the menus of filters, in the same line.
+    first_filter: ClassVar[str] = ""
+    more_tools: ClassVar[str] = ""
     # The version of a list that updates (`live_updates.version_of`); empty for one that does not.
     version: str = ""
     poll_pace: ClassVar[str] = "normal"  # how often such a list updates: a key of `live_updates.INTERVALS`
