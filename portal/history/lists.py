@@ -3,11 +3,13 @@
 from datetime import datetime
 
 from django.http import QueryDict
+from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from portal.base.ui.tables import Column, EmptyState, Table
 from portal.base.ui.tables.keyset import ListPage
+from portal.base.ui.times import local, today
 from portal.base.ui.value_words import join_values
 from portal.domain.history import filters
 from portal.domain.history.lists import ActivityLogTable
@@ -22,6 +24,15 @@ class LogTable(ActivityLogTable):
     extra_template = "history/on_paper.html"
     first_filter = "history/period.html"
     more_tools = "history/tools.html"
+
+    @property
+    def person_day_url(self) -> str:
+        """Return the address of the chosen person's day, that of the first record shown; empty without a person."""
+        person = self.address.get("person")
+        if not person or "\x00" in person:
+            return ""
+        day = local(self.page.rows[0].at).date() if self.page.rows else today()
+        return reverse("history:person_day", args=[self.request.tenant.slug, person, day.isoformat()])
 
 
 def kept_until(job: Job) -> datetime | None:

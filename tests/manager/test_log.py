@@ -268,6 +268,16 @@ def test_another_period_keeps_the_filters_that_were_chosen_on_the_page(one, mana
     assert 'name="only" value="refused"' in form
 
 
+def test_a_persons_records_lead_to_the_day_of_the_newest_with_the_keys(one, manager):
+    key = {"device_id": "K1", "units": [{"unit_no": "03", "unit_name": "倉庫"}], "content": "Key taken"}
+    happened(one, record(NOW, **SATO, **key))
+    page = manager.get(index(one, person="m-1")).content.decode()
+    day = reverse("history:person_day", args=[one.tenant.slug, "m-1", TODAY.isoformat()])
+    assert f'href="{day}"' in page
+    assert "Key taken" in said(manager.get(day))
+    assert "This person’s day" not in manager.get(index(one)).content.decode()
+
+
 def test_one_control_has_the_periods_and_the_dates(one, manager):
     page = manager.get(index(one, period="7d", only="refused")).content.decode()
     control = page.partition('id="log-period"')[2].partition("</span>")[0]
