@@ -203,7 +203,8 @@ def words_of(item: Item) -> ItemWords:
 
 def group_videos(items: Sequence[ItemWords]) -> list[ItemWords]:
     """Return items in their order, each video with its record. A video without its record stays on its own."""
-    shown, records = [], {each.item.reference: each for each in items if each.is_record}
+    shown: list[ItemWords] = []
+    records = {each.item.reference: each for each in items if each.is_record}
     for each in items:
         record = records.get(each.item.reference) if each.item.kind == Item.Kind.CLIP else None
         (record.videos if record else shown).append(each)

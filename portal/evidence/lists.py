@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from portal.base.timers.clock import ClockTime
 from portal.base.ui.tables import Column, EmptyState, Table
+from portal.base.ui.tables.columns import EMPTY_CELL
 from portal.base.ui.tables.filters import Filter
 from portal.base.ui.times import time_tag
 from portal.evidence.models import Incident, Item, LegalHold
@@ -44,7 +45,7 @@ def expiry_cell() -> Callable[[Any], SafeString]:
 
     def draw(row: Any) -> SafeString:
         if row.expires is None or not row.is_collecting:
-            return SafeString("")
+            return EMPTY_CELL
         if row.expires < soon:
             return format_html('<span class="chip chip-loud"><span>{}</span></span>', time_tag(row.expires))
         return SafeString(time_tag(row.expires))
