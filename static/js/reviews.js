@@ -1,7 +1,7 @@
 // Deciding by keyboard: c, w and u press the buttons of the row that is marked, and the mark goes on to the next right
-// that waits, over pages, too. Each press is sent by itself, in order, and again until it is answered: the server keeps
-// it once, however often it arrives. What was not saved stands above the list by name until it is decided. Its row is
-// never marked by script: a key that is on its way down must not meet a right that nobody has looked at.
+// that waits, over pages, too. Presses are sent one at a time, in order, and again until they are answered: the server
+// saves each once. What was not saved is named above the list until it is decided. Script never marks its row: a key
+// that is already down must not decide a right that the reviewer has not seen.
 const form = document.querySelector("#decide");
 const list = document.querySelector("[data-list=review-mine]");
 const trouble = document.querySelector("#review-trouble");
