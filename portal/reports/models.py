@@ -20,7 +20,8 @@ class Schedule(TenantModel):
     """A schedule for a report about each week or month, created at `hour` on the day after it.
 
     `recipients` are IDs of staff. `kind` and `choices` are those of a report. `language` is that of recipients who have
-    not chosen one. `next_at` is the timer. After `ended_at` no more reports are created. `nonce` is that of the form that created it.
+    not chosen one. `next_at` is the timer. After `ended_at` no more reports are created. `nonce` is that of the form
+    that created it.
     """
 
     nonce = models.UUIDField()
