@@ -183,7 +183,7 @@ def describe_changes(row: Row) -> list[kinds.FieldChange]:
     before, edit = _stored_rights(row, "old"), edit_of_job(row.job)
     name = str(row.job.options.get("area_name") or edit.area_id)
     if before is _MISSING:
-        change = words.pass_text(edit.pass_) if edit.kind == EditKind.GRANT else _("no right here")
+        change = words.pass_text(edit.pass_) if edit.kind == EditKind.GRANT else _("no access to this area")
         if row.job.undo_of_id is not None:
             change = _("as it was before")
         return [(name, _("rights are loaded first"), change)]
@@ -201,7 +201,7 @@ def _rights_text(rights: Any, area_id: str) -> str:
     entry = merging.pass_for_area(normal, area_id)
     listed = normal.get("areas_list")
     if entry is None:
-        return _("no right here (%(n)d other areas)") % {"n": len(listed) if isinstance(listed, list) else 0}
+        return _("no access to this area (%(n)d other areas)") % {"n": len(listed) if isinstance(listed, list) else 0}
     return words.pass_text(entry)
 
 
@@ -244,9 +244,9 @@ def _audit_entry(job: Job, action: str) -> kinds.AuditDescription | None:
 
 def _reason_texts() -> Mapping[str, Any]:
     return {
-        "other_hours": lambda facts: _("Kept: has other hours here."),
+        "other_hours": lambda facts: _("Unchanged: has other hours here."),
         "everywhere": lambda facts: _("Already has access to every area."),
-        "still_everywhere": lambda facts: _("Kept: has access to every area, as you chose."),
+        "still_everywhere": lambda facts: _("Unchanged: has access to every area, as you chose."),
         "untouched": lambda facts: _("Not changed by that edit, so there is nothing to undo."),
         "recomputed": lambda facts: _("Recalculated: rights changed since the preview."),
         "unknown": lambda facts: _("Skipped: has an unknown setting."),

@@ -60,9 +60,14 @@ class Areas(Table):
         Column("name", _("Area"), str, sort="name_order", phone="title", fixed=True),
         Column("doors", _("Doors")),
         Column("flags", _("Kind")),
-        Column("may", _("May enter"), kind="number", help=_("Of the members whose rights are loaded")),
+        Column(
+            "may",
+            pgettext_lazy("area", "Has access"),
+            kind="number",
+            help=_("Of the members whose rights are loaded"),
+        ),
         Column("always", _("At any time"), kind="number", phone="hide"),
-        Column("schedule", _("By a schedule"), kind="number", phone="hide"),
+        Column("schedule", pgettext_lazy("area", "Scheduled"), kind="number", phone="hide"),
         Column("everywhere", _("Every area"), kind="number", phone="hide", shown=False),
         Column("last", _("Last used"), kind="time"),
         Column("area_id", _("Area ID"), "area_id", kind="mono", shown=False, phone="hide"),
@@ -162,7 +167,7 @@ _ids = ServiceId()
 _ENTRY = (("yes", _("Access at that time")), ("no", _("No access at that time")), ("unknown", _("Unknown")))
 _HOURS = (
     ("always", _("At any time")),
-    ("schedule", _("By a schedule")),
+    ("schedule", pgettext_lazy("area", "Scheduled")),
     ("everywhere", _("Every area")),
     ("unknown", _("Unknown value")),
 )
@@ -187,7 +192,7 @@ class AreaMembers(Table):
         NAME.list_column(phone="title", fixed=True),
         CODE.list_column(),
         GROUP.list_column(),
-        Column("when", _("Right here")),
+        Column("when", _("Access to this area")),
         Column("then", _("Access")),
         END.list_column(phone="hide"),
         MEMBER_ID.list_column(),
@@ -245,7 +250,7 @@ class AreaMembers(Table):
     def access_filters(self) -> list[Filter]:
         return [
             Filter("entry", _("Access"), _ENTRY, self.access.filter_by_access),
-            Filter("hours", _("Right here"), _HOURS, self.access.filter_by_hours),
+            Filter("hours", _("Access to this area"), _HOURS, self.access.filter_by_hours),
         ]
 
     def _hours_text(self, row: Any) -> str:
@@ -328,7 +333,7 @@ class AreaMemberChoice(AreaMembers):
     def access_filters(self) -> list[Filter]:
         return [
             Filter("access", _("This area"), _ACCESS, self._by_access),
-            Filter("hours", _("Right here"), _HOURS, self.access.filter_by_hours),
+            Filter("hours", _("Access to this area"), _HOURS, self.access.filter_by_hours),
         ]
 
     def _by_access(self, rows: QuerySet[Member], values: list[str]) -> QuerySet[Member]:

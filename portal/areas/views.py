@@ -56,8 +56,7 @@ class _AreaEditForm(StartForm):
         choices=MAX_AGE_CHOICES,
         initial="0",
         help_text=gettext_lazy(
-            "Older rights are loaded again first (1 API call per member). Members changed in the "
-            "meantime, for example on the member site, are skipped."
+            "Older rights are loaded again first (1 API call per member). Members changed since then are skipped."
         ),
     )
 
@@ -92,9 +91,7 @@ class GrantForm(_AreaEditForm):
     until = moment_field(
         pgettext_lazy("access", "Until"),
         help_text=gettext_lazy(
-            "Leave empty for no end. At this time everyone who gets access here loses it, or "
-            "gets their previous hours back. Until then the change waits under “Bulk changes”, "
-            "where you can cancel it."
+            "Leave empty for no end. Access given here ends at this time; cancel it under Bulk changes."
         ),
     )
     last = ["when", "at", "until", "trust"]
@@ -116,10 +113,9 @@ class GrantForm(_AreaEditForm):
 class WithdrawForm(_AreaEditForm):
     kind = EditKind.WITHDRAW
     everywhere = forms.BooleanField(
-        label=gettext_lazy("Also from members who may enter every area"),
+        label=gettext_lazy("Also from members with access to every area"),
         help_text=gettext_lazy(
-            "The service cannot exclude a single area. Such a member gets a list of all other "
-            "areas instead; areas added later are not included."
+            "These members get a list of all other areas instead. Areas added later are not included."
         ),
         required=False,
     )

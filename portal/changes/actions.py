@@ -85,8 +85,8 @@ BULK_CHANGES: dict[str, BulkChange] = {
             "suspend", Permission.MEMBERS_EDIT, SuspendForm,
             gettext_lazy("Suspend members"),
             gettext_lazy(
-                "Their access stops at the chosen time. Cards, QR codes and rights are kept, and so "
-                "is the previous end date, so you can resume access later."
+                "Their access stops at the chosen time. Cards, QR codes, rights and the previous end date "
+                "are kept for resuming."
             ),
             lambda job: coded_sentence("job.suspend", n=job.size), job_functions={"decide_rows": _record_suspensions},
         ),
@@ -109,8 +109,8 @@ BULK_CHANGES: dict[str, BulkChange] = {
         BulkChange(
             "rights", Permission.RIGHTS_EDIT, RightsForm, gettext_lazy("Set access rights"),
             gettext_lazy(
-                "All selected members get the same rights, replacing their own. Rights not loaded "
-                "yet are loaded first (1 API call per member)."
+                "All selected members get the same rights instead of their own. "
+                "Rights not loaded yet are loaded first (1 API call per member)."
             ),
             lambda job: coded_sentence("job.rights", n=job.size, source=job.options.get("source", "")),
             job_functions={"rows_to_read": replacing.rows_to_read, "decide_rows": replacing.check_again,

@@ -17,6 +17,7 @@ from portal.base.ui.tables import file_response
 from portal.base.ui.tables.columns import Column, EmptyState
 from portal.base.ui.tables.table import Table
 from portal.base.ui.url_lookup import ServiceId
+from portal.base.ui.value_words import add_label, join_groups
 from portal.changes import actions
 from portal.changes.actions import BULK_CHANGES, posted_selection
 from portal.domain.events import MirrorKind
@@ -76,13 +77,13 @@ class Changes(Table):
 
 
 def _old(row: Row) -> str:
-    return "; ".join(f"{field}: {old}" for field, old, _new in words.changes_of(row))
+    return join_groups(add_label(old, field) for field, old, _new in words.changes_of(row))
 
 
 def _new(row: Row) -> str:
     if row.action == Action.DELETE:
         return str(Action.DELETE.label)
-    return "; ".join(f"{field}: {new}" for field, _old, new in words.changes_of(row))
+    return join_groups(add_label(new, field) for field, _old, new in words.changes_of(row))
 
 
 _FILE_ONLY: dict[str, Any] = {"shown": False, "phone": "hide"}
@@ -143,7 +144,7 @@ class ResultRows(_ChangeRows):
         Column(
             "reason",
             gettext_lazy("Reason"),
-            value=lambda row: "; ".join(words.describe_row(row, row.job)),
+            value=lambda row: join_groups(words.describe_row(row, row.job)),
             **_FILE_ONLY,
         ),
     )

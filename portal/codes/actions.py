@@ -188,18 +188,18 @@ def read_code(visit: Visit, by: Requester) -> str:
     """
     connection = current_connection()
     if not connection.is_connected:
-        return _("The connection to the service is not working, so the code cannot be loaded now.")
+        return _("The code was not loaded: there is no connection. Try again later or contact an owner.")
     try:
         guest = single_reads.read_guest(connection, visit.guest_id or "", Priority.PEOPLE)
     except NotFound:
-        return _("This guest was deleted from the service, so there is no code.")
+        return _("This guest was deleted, so there is no code.")
     except BudgetExhausted as exhausted:
         text = _("No API calls left this hour. The code can be loaded from %(time)s.")
         return text % {"time": f"{local(exhausted.retry_at):%H:%M}"}
     except ServiceError as error:
         return " ".join([failure_reasons.describe_error(error), _("The code is not loaded yet.")])
     record(visit, by, "code_shown")
-    return "" if guest.qrcode_data else _("The service has no code for this guest.")
+    return "" if guest.qrcode_data else _("There is no code for this guest.")
 
 
 def record(visit: Visit, by: Requester, action: str, **facts: object) -> None:

@@ -57,7 +57,7 @@ class CodeHours:
             CodePhase.DEACTIVATING: _("Deactivating"),
             CodePhase.DEACTIVATED: _("Deactivated"),
             CodePhase.ENDED: _("Ended"),
-            CodePhase.DELETED: _("Deleted from the service"),
+            CodePhase.DELETED: _("No longer exists"),
         }[self.phase]
 
     @property
@@ -70,7 +70,7 @@ class CodeHours:
         if self.phase == CodePhase.ACTIVE:
             return _("Active until %(end)s") % {"end": _moment(self.end, now)}
         if self.phase == CodePhase.DEACTIVATING:
-            return _("It may still open doors until the service confirms.")
+            return _("It may open doors until this is confirmed.")
         if self.phase == CodePhase.DELETED:
             return _("It no longer opens any door.")
         return _("It stopped working at %(end)s.") % {"end": _moment(self.end, now)}

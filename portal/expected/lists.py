@@ -19,7 +19,7 @@ from portal.base.ui.chips import Chip
 from portal.base.ui.tables.columns import EMPTY_CELL, Column, EmptyState
 from portal.base.ui.tables.table import Table
 from portal.base.ui.times import local, moment_text
-from portal.base.ui.value_words import join_sentences
+from portal.base.ui.value_words import add_brackets, join_sentences
 from portal.domain.intents.models import UNDER_WAY, Intent, Reason, State
 from portal.domain.jobs import kinds, lists
 from portal.domain.jobs.lists import LINE_COLUMN, JobRows, job_chip
@@ -92,7 +92,7 @@ PROBLEM_TEXTS = with_common_texts({
     "next_day": lambda f: _("ends on the next day"),
     "over": lambda f: _("this time has passed"),
     "no_such_preset": lambda f: _("no preset with this name"),
-    "unsent_remarks": lambda f: _("not used: remarks are only sent with the service's e-mail"),
+    "unsent_remarks": lambda f: _("not used: remarks are only sent by e-mail"),
     "double_guest": lambda f: (
         _("a guest with this name already has a code for this time, until %(until)s")
         % {"until": moment_text(datetime.fromisoformat(f["until"]))}
@@ -103,10 +103,12 @@ PROBLEM_TEXTS = with_common_texts({
 })  # fmt: skip
 
 _REFUSAL_TEXTS: dict[RefusalCause, Callable[[], str]] = {
-    RefusalCause.SCOPE: lambda: _("The connection has no permission for this. No code was issued."),
-    RefusalCause.CONTRACT: lambda: _("The contract with the service does not include this. No code was issued."),
-    RefusalCause.SETTING: lambda: _("The key box does not allow keys for guests. No code was issued."),
-    RefusalCause.DUPLICATE: lambda: _("The code was already in use. No code was issued. You can try again."),
+    RefusalCause.SCOPE: lambda: _("No code was issued: the connection has no permission for this. Contact an owner."),
+    RefusalCause.CONTRACT: lambda: _("No code was issued: the contract does not include this. Contact an owner."),
+    RefusalCause.SETTING: lambda: _(
+        "No code was issued: the key box does not allow keys for guests. Issue the code without keys."
+    ),
+    RefusalCause.DUPLICATE: lambda: _("No code was issued: the code was already in use. Try again."),
 }
 
 
@@ -136,7 +138,7 @@ def row_reasons(row: Row) -> list[str]:
         return [_("The response was lost. It will not be sent again until it is known whether the code was issued.")]
     if intent.reason == Reason.REFUSED:
         reason = _refusal(intent)
-        return [" ".join(filter(None, [reason, intent.error_code and f"({intent.error_code})", intent.error_detail]))]
+        return [join_sentences([reason, intent.error_code and add_brackets(intent.error_code), intent.error_detail])]
     return [join_sentences([Reason(intent.reason).label, _("No code was issued.")])]
 
 
@@ -146,8 +148,8 @@ def _refusal(intent: Intent) -> str:
     if meaning is not None and meaning.cause in _REFUSAL_TEXTS:
         return _REFUSAL_TEXTS[meaning.cause]()
     if intent.http_status in (400, 422):
-        return _("The service rejected a value in this row. No code was issued.")
-    return _("The service refused this row. No code was issued.")
+        return _("No code was issued: a value in this row was rejected. Correct it and upload the row again.")
+    return _("No code was issued: the row was refused. Check its values.")
 
 
 _ACTION_CHIPS = {
@@ -169,7 +171,7 @@ class GuestLists(Table):
         Column("started", pgettext_lazy("moment", "Started"), value="started_at", kind="time"),
         Column("finished", pgettext_lazy("moment", "Finished"), value="finished_at", kind="time"),
     )
-    empty = EmptyState(gettext_lazy("No lists yet"), icon="table-import")
+    empty = EmptyState(gettext_lazy("No expected guests yet"), icon="table-import")
 
     def row_href(self, row: Job) -> str:
         return kinds.page_address(row)

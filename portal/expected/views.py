@@ -40,7 +40,7 @@ class UploadForm(SheetUploadForm):
         widget=forms.RadioSelect,
         choices=[
             ("direct", gettext_lazy("At the desk (shown or printed on arrival)")),
-            ("mail", gettext_lazy("By e-mail from the service, to guests with an address")),
+            ("mail", gettext_lazy("By e-mail, to guests with an address")),
         ],
     )
 

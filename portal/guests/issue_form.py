@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accessapi import limits
 from portal.base.ui import inputs
+from portal.base.ui.value_words import join_values
 from portal.domain.intents.models import Intent
 from portal.domain.people.guest_fields import AREAS, EMAIL, GRACE, GUEST_NAME, KEYS, METHOD, REMARKS, RESERVE, START
 from portal.domain.visits import queries
@@ -46,7 +47,7 @@ class LinesField(inputs.TextField):
             inputs.validate_visible(name)
         if long:
             text = _("Names can have at most %(most)d characters. Too long: line %(lines)s.")
-            raise ValidationError(text, params={"most": limits.GUEST_NAME_MAX, "lines": ", ".join(long)})
+            raise ValidationError(text, params={"most": limits.GUEST_NAME_MAX, "lines": join_values(long)})
         return names
 
 
@@ -107,7 +108,7 @@ class IssueForm(forms.Form):
         label=_("Delivery"),
         required=False,
         widget=forms.RadioSelect,
-        choices=[("direct", _("At the desk (screen, print or link)")), ("mail", _("By e-mail from the service"))],
+        choices=[("direct", _("At the desk (screen, print or link)")), ("mail", _("Sent by e-mail"))],
     )
     email = EMAIL.form_field()
     language = forms.ChoiceField(

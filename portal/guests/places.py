@@ -8,6 +8,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from portal.base.ui.value_words import add_label, join_values
 from portal.domain.people import queries as mirror
 from portal.domain.people.models import Member
 from portal.domain.people.text_folding import fold, search_terms, stored_forms
@@ -82,7 +83,7 @@ class GuestPlaces:
             name, units = boxes.get(box, (_deleted_text(box), {}))
             listed = item.get("units_no_list")
             numbers = listed if isinstance(listed, list) else []
-            lines.append(f"{name}: " + ", ".join(units.get(str(number), str(number)) for number in numbers))
+            lines.append(add_label(join_values(units.get(str(number), str(number)) for number in numbers), name))
         return lines
 
 

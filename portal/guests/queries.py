@@ -19,7 +19,7 @@ from portal.base.timers.clock import database_now
 from portal.base.ui.chips import Chip
 from portal.base.ui.outcome_lines import OutcomeLine
 from portal.base.ui.times import local
-from portal.base.ui.value_words import join_sentences
+from portal.base.ui.value_words import join_sentences, join_values
 from portal.domain.alerts import overdue_keys as key_states
 from portal.domain.budget.priorities import Priority
 from portal.domain.intents import queries as intents
@@ -113,7 +113,7 @@ def _place_names(known: GuestPlaces, name: str, value: str) -> str:
     """Return the names of the areas or keys in an audit entry."""
     try:
         listed = json.loads(value) if value else []
-        return ", ".join(known.area_names(listed) if name == AREAS.name else known.key_names(listed))
+        return join_values(known.area_names(listed) if name == AREAS.name else known.key_names(listed))
     except (ValueError, TypeError, AttributeError):
         return value
 
@@ -138,19 +138,23 @@ def is_refused_to_tenant(intent: Intent) -> bool:
 def no_codes_text(intent: Intent) -> str:
     """Return the sentence for a refusal that `is_refused_to_tenant`."""
     if refusals.missing_contract(intent) == Contract.QR:
-        return _("This tenant’s contract has no QR option, so the service does not issue guest codes.")
+        return _("The contract has no QR option, so guest codes cannot be issued. Contact an owner.")
     if refusals.is_refused_for(intent, RefusalCause.SCOPE):
-        return _("The connection has no permission to issue guest codes. An owner can reconnect to add it.")
-    return _("The service does not issue guest codes for this tenant.")
+        return _("No code was issued: the connection has no permission for it. An owner can reconnect to add it.")
+    return _("Guest codes are not available for this tenant. Contact an owner.")
 
 
 def explain_refusal(intent: Intent) -> Explanation | None:
     """Return the explanation and the inputs that it is about; None for any other refusal."""
     contract = refusals.missing_contract(intent)
     if contract == Contract.DOOR:
-        return AREAS.input_names, _("The contract does not include door entry. Issue the code without areas.")
+        return AREAS.input_names, _(
+            "No code was issued: the contract does not include door entry. Issue the code without areas."
+        )
     if contract == Contract.KEY_BOX:
-        return KEYS.input_names, _("The contract does not include key boxes. Issue the code without keys.")
+        return KEYS.input_names, _(
+            "No code was issued: the contract does not include key boxes. Issue the code without keys."
+        )
     if refusals.is_refused_for(intent, RefusalCause.SETTING) and (intent.body or {}).get(KEYS.name):
         return KEYS.input_names, _("Keys for guests must first be allowed for this key box on the member site.")
     if refusals.is_refused_for(intent, RefusalCause.DUPLICATE, "qr"):
@@ -160,7 +164,7 @@ def explain_refusal(intent: Intent) -> Explanation | None:
 
 def still_active_text(intent: Intent | None) -> str:
     """Return why a code could not be ended: in the service's words if it gave any, otherwise in ours."""
-    refused = _("The service refuses every way to deactivate it.")
+    refused = _("Every way to deactivate it was refused.")
     if intent is None or not intent.error_detail:
         return refused
     if not refusals.is_service_text(intent):
@@ -270,7 +274,7 @@ def code_state(visit: Visit) -> Chip:
     if visit.may_still_open:
         return Chip("held_open", _("May still open doors"))
     if visit.gone_at is not None:
-        return Chip("ended", _("Deleted from the service"))
+        return Chip("ended", _("No longer exists"))
     if visit.is_cut:
         return Chip("stopped", _("Deactivated"))
     if visit.use_date_end <= now:
@@ -280,7 +284,7 @@ def code_state(visit: Visit) -> Chip:
 
 def refresh_guest(visit: Visit) -> str:
     """Update mirror and visit with one call. Return the reason if that failed, otherwise an empty text."""
-    at, gone = database_now(), _("This guest no longer exists in the service.")
+    at, gone = database_now(), _("This guest no longer exists.")
     try:
         guest = single_reads.read_for_page(
             lambda line: single_reads.read_guest(line, str(visit.guest_id), Priority.PEOPLE), gone

@@ -20,6 +20,7 @@ from portal.base.ui.frame import Banner
 from portal.base.ui.nav import NavEntry
 from portal.base.ui.times import local
 from portal.base.ui.url_lookup import is_row_number
+from portal.base.ui.value_words import join_values
 from portal.domain import events
 from portal.domain.events import MirrorKind
 from portal.domain.intents import handlers
@@ -70,7 +71,7 @@ def _unconfirmed_text(visit: Visit) -> str:
         return _("It is not known yet whether a code was issued. If so, it will be deactivated.")
     if needs_manual_action(visit):
         return _("The portal cannot deactivate it. Someone needs to act.")
-    return _("Deactivation was sent, but the service has not confirmed it yet. We keep trying.")
+    return _("Not confirmed yet. Retrying automatically.")
 
 
 def needs_manual_action(visit: Visit) -> bool:
@@ -162,7 +163,7 @@ def _names_by_key(signs: Iterable[GuestKey]) -> dict[GuestKey, list[tuple[int, s
 
 
 def _names_text(found: Sequence[str], number: int) -> str:
-    named = ", ".join(found[:_NAMED])
+    named = join_values(found[:_NAMED])
     if more := max(number, len(found)) - min(len(found), _NAMED):
         return ngettext("%(names)s and %(n)d other", "%(names)s and %(n)d others", more) % {"names": named, "n": more}
     return named

@@ -71,7 +71,7 @@ def edit(request: TenantRequest, guest_id: str) -> HttpResponse:
         trouble = queries.refresh_guest(visit)
         known = guest_of(visit)
     if known is None or visit.gone_at is not None:
-        messages.error(request, _("This guest no longer exists in the service."))
+        messages.error(request, _("This guest no longer exists."))
         return redirect("guests:guest", request.tenant.slug, guest_id)
     form = ChangeForm(request.POST or None, visit=visit, guest=known, known=GuestPlaces())
     answer = _save_change(request, form) if form.is_valid() else None

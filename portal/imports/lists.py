@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy, ngettext, pgettext_lazy
 from portal.base.files import date_parsing, file_limits, reading
 from portal.base.ui.tables.columns import Column, EmptyState
 from portal.base.ui.tables.table import Table
-from portal.base.ui.value_words import join_sentences, join_values
+from portal.base.ui.value_words import add_brackets, join_sentences, join_values
 from portal.domain.jobs import kinds, queries
 from portal.domain.jobs.lists import (
     ACTION_COLUMN,
@@ -53,6 +53,17 @@ class RefusedRows:
 
     rows: list[Row]
     more_count: int
+
+    @property
+    def lines(self) -> list[str]:
+        """Return the number of each row in the file, with the member's name or code if it has one."""
+        return [_line_text(row) for row in self.rows]
+
+
+def _line_text(row: Row) -> str:
+    named = (row.content or {}).get("name") or (row.content or {}).get("code")
+    line = _("line %(line)s") % {"line": row.line}
+    return join_sentences([line, add_brackets(named)]) if named else line
 
 
 def refused_rows(job: Job, limit: int = 10) -> RefusedRows:
@@ -192,7 +203,7 @@ _COMMON_TEXTS: dict[str, Callable[[Facts], str]] = {
     "merged": lambda f: _("merged cell: its value counts for each of its rows"),
     "zeros_at_end": lambda f: _("many zeros at the end: check whether a spreadsheet has lost digits"),
     "question_mark": lambda f: _("“?” in the name: a spreadsheet may have lost letters"),
-    "letters_lost": lambda f: _("“?” in the name where letters are: not changed"),
+    "letters_lost": lambda f: _("“?” replaces letters in the name: not changed"),
 }
 MEMBER_TEXTS: dict[str, Callable[[Facts], str]] = {
     **_COMMON_TEXTS,
@@ -267,9 +278,9 @@ def _lines_text(lines: Sequence[int]) -> str:
 
 DOUBT_TEXTS: dict[str, Callable[[], str]] = {
     "private_use": lambda: _("Some characters are not letters of any language. Choose another encoding."),
-    "half_kana": lambda: _("Half-width kana or kanji stand inside Latin words. Choose another encoding."),
+    "half_kana": lambda: _("Half-width kana or kanji appear inside Latin words. Choose another encoding."),
     "garbled": lambda: _("Letters look as if the file was saved in another encoding. Choose another encoding."),
-    "question_marks": lambda: _("“?” stands where letters should be. Save the file again as CSV UTF-8 or XLSX."),
+    "question_marks": lambda: _("Letters appear as “?”. Save the file again as CSV UTF-8 or XLSX."),
     "two_encodings": lambda: _("The file can be read in two encodings. Check the first values below."),
 }
 

@@ -55,7 +55,7 @@ REVIEW_PURPOSES = {
     CleanupList.ENDED: _("Their access has ended, but their card, QR code and face are still registered."),
     CleanupList.NEVER: _("No activity in the loaded log."),
     CleanupList.NONE: _("No card, QR code or face, so they cannot open any door."),
-    CleanupList.TWICE: _("Two or more members have the same card number, so the log cannot tell who entered."),
+    CleanupList.TWICE: _("Two or more members have the same card number, so the log cannot show who entered."),
 }
 # Texts for empty lists. Here an empty list is good news.
 REVIEW_EMPTY_TEXTS = {

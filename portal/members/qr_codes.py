@@ -17,6 +17,7 @@ from accessapi.resources.members import OneTimeQrIssued
 from portal.base.timers.clock import database_now
 from portal.base.ui import qr_drawing
 from portal.base.ui.times import local
+from portal.base.ui.value_words import add_brackets, join_sentences
 from portal.domain.budget.client import client
 from portal.domain.budget.ledger import BudgetExhausted
 from portal.domain.budget.priorities import Priority
@@ -87,10 +88,10 @@ def _request_code(member_id: str, priority: Priority) -> tuple[OneTimeQrIssued, 
             raise NoOneTimeCode(left % {"time": f"{local(exhausted.retry_at):%H:%M}"}, is_temporary=True) from None
         raise NoOneTimeCode(_("Few API calls left this hour."), is_temporary=True) from None
     except errors.Rejected as refusal:
-        lines = [_("The service gave no code."), f"({refusal.code or refusal.status})"]
+        lines = [_("No code available."), add_brackets(str(refusal.code or refusal.status))]
         if refusal.detail:
             lines.insert(1, _("Response from the service: “%(words)s”") % {"words": refusal.detail})
-        raise NoOneTimeCode(" ".join(lines)) from None
+        raise NoOneTimeCode(join_sentences(lines)) from None
     except errors.ServiceError as error:
         trouble = [failure_reasons.describe_error(error), _("Old codes are hidden.")]
         raise NoOneTimeCode(" ".join(trouble), is_temporary=True) from None

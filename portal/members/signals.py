@@ -185,7 +185,7 @@ def face_effect(intent: Intent) -> OutcomeText:
         return OutcomeText(" ".join(failed), [_("Take another picture and register it.")])
     if _has_face(intent):
         return OutcomeText(
-            _("This member already has a registered face. Nothing was registered."),
+            _("No face was registered: this member already has one. Delete it first to replace it."),
             [_("Register the picture again to replace it.")],
         )
     if intent.state == State.CANCELLED and intent.reason == Reason.STEP_MISSING:
@@ -216,8 +216,8 @@ def keys_effect(intent: Intent) -> OutcomeText:
         return OutcomeText(may, [_("Check the key box before you try again: a repeated request extends the time.")])
     if intent.state == State.FAILED and refusals.is_refused_for(intent, RefusalCause.SETTING):
         needs = _(
-            "The member needs permission for the key, and the key box needs its setting for keys "
-            "not normally used. Set both on the member site."
+            "The member needs permission for the key, and the key box must allow keys not normally used. "
+            "Set both on the member site."
         )
         return _not_allowed(needs)
     return _keys_sent(intent, intent.body or {}) if intent.state == State.SUCCEEDED else OutcomeText()

@@ -21,6 +21,7 @@ from django.utils.translation import ngettext
 from accessapi import limits
 from portal.base.ui import inputs
 from portal.base.ui.inputs import set_choices
+from portal.base.ui.value_words import add_label, join_groups, join_values
 from portal.domain.budget.priorities import Priority
 from portal.domain.intents.actions import Requester, submit
 from portal.domain.intents.models import Intent, State, target_of
@@ -119,7 +120,7 @@ def box_names(units: Iterable[str]) -> dict[str, str]:
 
 def keys_text(units: Units, known: Mapping[str, str]) -> str:
     """Return keys as text: `Key box 1: 03, 04; Key box 2: 01`."""
-    return "; ".join(f"{known.get(box, box)}: {', '.join(numbers)}" for box, numbers in units.items())
+    return join_groups(add_label(join_values(numbers), known.get(box, box)) for box, numbers in units.items())
 
 
 def duration_text(seconds: int) -> str:

@@ -197,10 +197,10 @@ def _current_rights(member: Member) -> MemberRights:
     Two changes that replace a member's whole rights at the same time would undo each other.
     """
     if is_under_way(member.member_id):
-        raise NotSubmitted(_("A bulk change is currently updating this member. Nothing was sent. Try again soon."))
+        raise NotSubmitted(_("Nothing was sent: a bulk change is updating this member. Try again soon."))
     now, trouble = read_rights(member)
     if now is None or trouble:
-        text = _("The current rights could not be loaded, so nothing was sent.")
+        text = _("Nothing was sent: the current rights could not be loaded. Try again later.")
         raise NotSubmitted(f"{text} {trouble}".strip())
     return now
 

@@ -36,7 +36,8 @@ REASONS: dict[str, str] = {
     "fields of a person, wherever they are asked for, shown or imported": "Account type; Card; Company; "
     "E-mail address; End date unreadable; End of use; Face; No end date; Remarks; Return keys by",
     "states of requests, rows and jobs, one row of chips for all": "Applied; Changed; Deleted; Done; Needs correction; "
-    "New; Not applied; Not sent; Not started; Refused; Running; Sent; Stopped; Unchanged; Waiting; Will change",
+    "New; Not applied; Not sent; Not started; Refused; Running; Sent; Stopped; Stopped by staff; Unchanged; Waiting; "
+    "Will change",
     "states of a code, a connection, a tenant and a device alike": "Active; Connected; Connection lost; Not connected; "
     "Revoked",
     "steps and states at the desk, pressed, counted and listed": "Check in; Check in again; Check out; Deactivated; "

@@ -117,7 +117,7 @@ ALSO: dict[str, str] = {
     "request": r"request\w*|ask\w*|sent|cut short|receives|calls|arrives",
     "rights template": r"templates?|keep|given from it|one of these",
     "role": r"you are here as",
-    "schedule": r"hours|times?|when|clock|week",
+    "schedule": r"hours|scheduled|times?|when|clock|week",
     "setup key": r"key",
     "staff": r"works here|role",
     "support staff": r"platform|operator",
@@ -156,7 +156,7 @@ UNDERSTOOD: dict[str, tuple[str, ...]] = {
     "guest": (
         "At the desk (shown or printed",
         "Delivery",
-        "We keep sending and checking until",
+        "This continues until it is confirmed",
     ),
     "member": (
         "Change selection",

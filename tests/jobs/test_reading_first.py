@@ -199,7 +199,7 @@ def test_a_member_about_whom_a_person_has_asked_waits_and_the_editor_waits_for_a
     part = sent(job)
     assert [row.member_id for row in Row.objects.filter(part=part)] == [other.member_id]
     calls = desk.calls(6)
-    assert "A bulk change is currently updating this member. Nothing was sent. Try again soon." in said(
+    assert "Nothing was sent: a bulk change is updating this member. Try again soon." in said(
         desk.client.post(url, dict(form.lists()))
     )
     assert desk.calls(6) == calls

@@ -85,7 +85,7 @@ def test_the_list_exports_and_the_trail_knows(known):
     answer = known.client.get(known.areas_url, {"export": "csv"})
     rows = list(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode("utf-8-sig"))))
     mine = next(row for row in rows if row["Area"] == known.area.area_name)
-    told = [mine[each] for each in ("May enter", "At any time", "By a schedule", "Every area")]
+    told = [mine[each] for each in ("Has access", "At any time", "Scheduled", "Every area")]
     assert told == ["at least 3", "at least 1", "at least 1", "at least 1"]
     xlsx = known.client.get(known.areas_url, {"export": "xlsx"})
     assert b"".join(xlsx.streaming_content)[:2] == b"PK"

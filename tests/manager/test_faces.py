@@ -235,7 +235,7 @@ def test_a_face_that_the_portal_did_not_know_of_is_replaced_at_the_second_try(de
     sandbox.settings(desk.place.service.tenant_id, face_seconds=0)
     sandbox.image("register_face_image", jpeg(colour=90), token=token, member_id=member.member_id)
     answer = upload(desk, rest, jpeg(colour=200))
-    assert "This member already has a registered face. Nothing was registered." in said(answer)
+    assert "No face was registered: this member already has one. Delete it first to replace it." in said(answer)
     old = desk.at_service(member.member_id)["face_data"]
     upload(desk, rest, jpeg(colour=200))
     later(desk)

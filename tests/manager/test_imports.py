@@ -152,7 +152,7 @@ def test_from_upload_to_outcome_and_retry(desk, manager, url):
     assert manager.get(f"{there}progress/")["HX-Refresh"] == "true"
     page = text(manager.get(there))
     assert "40901" in page
-    assert "The card belongs to another member. This row was not applied." in page
+    assert "This row was not applied: the card belongs to another member. Check the card number." in page
     assert card not in page
     assert "Retry 1 row" in page
     assert "Needs correction" in page
@@ -307,7 +307,7 @@ def test_stopping_and_going_on(desk, manager, url):
     manager.post(f"{there}start/")
     manager.post(f"{there}stop/")
     assert run(desk, there).state == JobState.STOPPED
-    assert "Stopped by a person." in text(manager.get(there))
+    assert "Stopped by staff" in text(manager.get(there))
     manager.post(f"{there}continue/")
     assert run(desk, there).state == JobState.DONE
 

@@ -127,7 +127,7 @@ def test_an_areas_figures_are_of_at_least_so_many_where_members_or_rights_are_mi
     assert "of 0 members" not in told
     assert "The list of members is not loaded." in told
     rows = list(csv.reader(io.StringIO(_text(desk.client.get(desk.areas_url, {"export": "csv"})))))
-    column = rows[0].index("By a schedule")
+    column = rows[0].index("Scheduled")
     assert rows[1][column] == "at least 0"
     assert rows[-1] == ["List of members not loaded"]
 
@@ -229,7 +229,7 @@ def test_a_roll_call_without_the_log_says_so_in_list_and_report(desk):
 
 @pytest.mark.parametrize(
     ("state", "words"),
-    [("uncertain", "Done Rows uncertain"), ("failed", "Done Rows not applied"), ("succeeded", "Done")],
+    [("uncertain", "Done Rows uncertain"), ("failed", "Done Failed rows"), ("succeeded", "Done")],
 )
 def test_lists_and_pages_of_jobs_say_what_their_rows_leave_open(desk, state, words):
     with desk.scope():
@@ -241,7 +241,7 @@ def test_lists_and_pages_of_jobs_say_what_their_rows_leave_open(desk, state, wor
     for rest in ("changes/", f"changes/{job.pk}/"):
         told = page(desk, rest)
         assert words in told, rest
-        assert ("Rows " in words) is ("Rows uncertain" in told or "Rows not applied" in told), rest
+        assert ("Rows " in words) is ("Rows uncertain" in told or "Failed rows" in told), rest
 
 
 def test_the_desk_says_beside_the_guests_it_knows_that_their_list_is_not_read(desk):

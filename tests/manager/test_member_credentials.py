@@ -219,7 +219,7 @@ def test_a_member_without_one_time_codes_or_a_silent_service_shows_no_code_and_t
     other = desk.members()[1]
     desk.send(f"{other.member_id}/edit/", qr="remove")
     answer = ask(desk, other)
-    assert "The service gave no code." in said(answer)
+    assert "No code available." in said(answer)
     assert "no one-time QR" in said(answer)
     with desk.scope():
         assert not AuditEntry.objects.filter(action="member.reveal_one_time").exists()

@@ -174,7 +174,7 @@ def test_what_somebody_else_changed_meanwhile_is_put_together_and_asked_about(de
     desk.give(devices_pass=listed((desk.areas[0], OFFICE), (desk.areas[2], always())))
     sent = len(desk.place.calls(6))
     answer = desk.save(form, **{area_field(desk.areas[1]): "always"})
-    assert "Someone else changed these rights in the meantime. Nothing was sent." in said(answer)
+    assert "Nothing was sent: someone else changed these rights. Check both versions and save again." in said(answer)
     assert len(desk.place.calls(6)) == sent
     again = desk.save(posted(answer.content.decode()))
     assert 'data-state="done"' in again.content.decode(), said(again)

@@ -75,7 +75,7 @@ PHASES = {
         False,
     ),
     "after the end": ({"start": hours_from_now(hours=-4), "end": hours_from_now(hours=-2)}, "Ended", False),
-    "after the service deleted it": ({"gone_at": hours_from_now()}, "Deleted from the service", False),
+    "after the service deleted it": ({"gone_at": hours_from_now()}, "No longer exists", False),
 }
 
 
@@ -94,7 +94,7 @@ def test_a_mailed_code_is_read_once_and_then_known(desk, place):
     guest_id = at_service.created(place.sandbox, place.service)
     guest = visit(place, code=None, guest_id=guest_id, email_used=True)
     page = desk.get(at(place, guest, "code/"))
-    assert "The service created this code and e-mailed it." in said(page)
+    assert "This code was created and e-mailed automatically." in said(page)
     assert desk.get(at(place, guest, "code.png")).status_code == 404
     shown = desk.post(at(place, guest, "code/"), headers={"HX-Request": "true"})
     code = at_service.read(place.sandbox, place.service, guest_id)["qrcode_data"]

@@ -203,7 +203,7 @@ def test_with_mail_the_service_sends_the_code(desk, place):
                   heading="Name,E-mail,Start,Remarks")  # fmt: skip
     job, page = desk.checked(file, delivery="mail")
     assert "m@example.com" in page
-    assert "not used: remarks are only sent with the service's e-mail" in page
+    assert "not used: remarks are only sent by e-mail" in page
     desk.start(job)
     desk.work(job)
     with tenant_scope(place.tenant):
@@ -221,7 +221,10 @@ def test_what_the_service_refuses_says_why_and_comes_back_as_a_file(desk, place)
                         error_detail="use_date_start: is odd")  # fmt: skip
     desk.work(job)
     page = said(desk.page(job))
-    assert "The service rejected a value in this row. No code was issued. (40002) use_date_start: is odd" in page
+    assert (
+        "No code was issued: a value in this row was rejected. Correct it and upload the row again. "
+        "(40002) use_date_start: is odd" in page
+    )
     assert "Needs correction" in page
     answer = desk.client.get(url(place, f"expected/{job.pk}/to-correct.csv"))
     lines = b"".join(answer.streaming_content).decode("utf-8-sig").splitlines()

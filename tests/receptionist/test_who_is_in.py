@@ -135,7 +135,7 @@ def test_whoever_the_service_no_longer_knows_is_still_in_and_said_so(place):
     area(place, "Lobby", IN="in", OUT="out")
     told(place, passage("m-1", "IN", 5))
     assert members_in(place)["log's m-1"].is_deleted
-    assert "No longer at the service" in said(page(place))
+    assert "No longer exists" in said(page(place))
 
 
 def test_the_overview_and_its_list_say_the_same_number_in_the_same_words(place):

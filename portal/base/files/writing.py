@@ -32,7 +32,7 @@ _ALL_REASON_HEADINGS = {*REASON_HEADINGS.values(), "理由（取込対象外）"
 _EXPORT_HEADINGS = (
     {"Member ID", "Credentials", "End of use"},
     {"会員ID", "認証手段", "利用終了"},
-    {"Member ID", "Right here", "Access"},
+    {"Member ID", "Access to this area", "Access"},
     {"会員ID", "このエリアの権限", "入室"},
     {"Member ID", "Before", "After"},
     {"会員ID", "変更前", "変更後"},

@@ -160,14 +160,18 @@ def kind_of(bound: BoundField) -> str:
     return next((kind for widget, kind in _KINDS if isinstance(bound.field.widget, widget)), "text")
 
 
+# A larger limit is shown only in the error of a value that exceeds it.
+_MOST_SHOWN = 1000
+
+
 def limit_words(bound: BoundField) -> str:
-    """Return the field's limit in words, as the service sets it: "At most 20 characters"."""
+    """Return the field's limit in words: "At most 20 characters". Limits that no usual value reaches are left out."""
     most = getattr(bound.field, "max_length", None)
     plain = kind_of(bound) in {"text", "area"} and not isinstance(bound.field, forms.EmailField)
-    if most and plain:
+    if most and plain and most <= _MOST_SHOWN:
         return ngettext("At most %(n)d character", "At most %(n)d characters", most) % {"n": most}
     low, high = getattr(bound.field, "min_value", None), getattr(bound.field, "max_value", None)
-    if low is not None and high is not None:
+    if low is not None and high is not None and high <= _MOST_SHOWN:
         return _t("%(low)s to %(high)s") % {"low": low, "high": high}
     return ""
 

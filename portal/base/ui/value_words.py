@@ -98,6 +98,11 @@ def join_values(values: Iterable[object]) -> str:
     return HtmlText(between.join(map(str, found)), format_html_join(between, "{}", ((each,) for each in found)))
 
 
+def join_groups(values: Iterable[str]) -> str:
+    """Return several texts, which may be lists, as one text in the reader's language: "Lobby, Dock; Server room"."""
+    return _t("; ").join(values)
+
+
 def add_brackets(value: object) -> str:
     """Return a text in the brackets of the reader's language."""
     text = _t("(%(names)s)")

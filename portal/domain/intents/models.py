@@ -58,7 +58,7 @@ class Reason(TextChoices):
     LICENCE = "licence", _("No licence key for remote operation is stored.")
     NEWER = "newer", _("Replaced by a newer command for the same door.")
     BUDGET = "budget", _("No API calls left this hour.")
-    STOPPED = "stopped", _("Stopped by a person.")
+    STOPPED = "stopped", _("Stopped by staff")
     NOT_SENT = "not_sent", _("The service could not be reached.")
     INVALID = "invalid", _("Not sent: outside the service's limits.")
     TIMED_OUT = "timed_out", _("The service did not respond in time.")

@@ -63,7 +63,7 @@ def job_chip(job: Job) -> Chip:
     state, values = JobState(job.state), vars(job)
     if values.get("uncertain"):
         return Chip("uncertain", text=state.label, problem=_t("Rows uncertain"))
-    return Chip(JOB_CHIPS[state], text=state.label, problem=_t("Rows not applied") if values.get("failed") else "")
+    return Chip(JOB_CHIPS[state], text=state.label, problem=_t("Failed rows") if values.get("failed") else "")
 
 
 def _member_cell(row: Row) -> SafeString:

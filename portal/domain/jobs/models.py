@@ -81,7 +81,7 @@ class Halt(TextChoices):
     """The reason why a job stopped before its end."""
 
     NONE = "", ""
-    PERSON = "person", _("Stopped by a person.")
+    PERSON = "person", _("Stopped by staff")
     RIGHTS = "rights", _("The person who started it no longer has permission.")
     CONNECTION = (
         "connection",

@@ -23,6 +23,7 @@ from django_htmx.http import HttpResponseClientRefresh
 from portal.base.files.writing import REASON_HEADINGS, is_reason_heading, send_file
 from portal.base.ui.outcome_lines import Progress
 from portal.base.ui.url_lookup import get_row_or_404, is_row_number
+from portal.base.ui.value_words import join_groups
 from portal.domain.intents.recording import Requester
 from portal.domain.jobs import actions, kinds, queries, undoing, words
 from portal.domain.jobs.models import ALIVE, Job, JobState, RowState
@@ -123,7 +124,7 @@ def _reasons(job: Job) -> dict[int, str]:
         why = words.describe_row(row, job)
         if not why and row.state == RowState.STOPPED:
             why = [str(RowState.STOPPED.label)]
-        reasons[row.line] = "; ".join(why)
+        reasons[row.line] = join_groups(why)
     return reasons
 
 
@@ -149,7 +150,9 @@ def start(pages: JobPages, request: TenantRequest, job: Job) -> HttpResponseBase
         answer.status_code = 422
         return answer
     if not current_connection().is_connected:
-        messages.error(request, _("The tenant is not connected to the service. Nothing was sent."))
+        messages.error(
+            request, _("Nothing was sent: the tenant is not connected to the service. An owner can reconnect it.")
+        )
     elif not actions.start(
         by=Requester.from_request(request), job=job, should_send_duplicates="doubles" in request.POST
     ):
@@ -175,7 +178,7 @@ def _action_view(action: Callable[[JobPages], Callable[..., Job | bool | None]],
 stop = _action_view(lambda _pages: actions.stop, gettext_lazy("It is no longer running."))
 continue_job = _action_view(lambda _pages: actions.continue_job, gettext_lazy("It is not stopped."))
 retry = _action_view(lambda pages: pages.retry, gettext_lazy("There are no rows to retry."))
-undo = _action_view(lambda pages: pages.undo, gettext_lazy("It cannot be undone, or was undone already."))
+undo = _action_view(lambda pages: pages.undo, gettext_lazy("Cannot be undone."))
 
 
 def decide(pages: JobPages, request: TenantRequest, job: Job) -> HttpResponse:

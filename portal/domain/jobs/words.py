@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 
 from accessapi.meanings import RefusalCause, RefusalMeaning
 from portal.base.ui.times import local
+from portal.base.ui.value_words import add_brackets, add_label, join_sentences
 from portal.domain.jobs import kinds
 from portal.domain.jobs.models import Action, Job, Row, RowState
 from portal.domain.people.member_fields import CODE, END, GROUP, MEMBER, NAME, RIGHTS_NAMES
@@ -17,7 +18,9 @@ Facts = Mapping[str, Any]
 
 _REASON_TEXTS: dict[str, Callable[[Facts], str]] = {
     "appeared": lambda f: _("not sent: a member with this code was added in the meantime"),
-    "whole_request": lambda f: _("The service refused the whole request. Nothing was applied."),
+    "whole_request": lambda f: _(
+        "Nothing was applied: the service refused the whole request. Check the rows and retry them."
+    ),
     "found": lambda f: _("The response was lost. The list loaded at %(at)s shows that it was applied.") % _read_at(f),
     "absent": lambda f: (
         _("The response was lost. The list loaded at %(at)s shows that it was not applied. You can retry it.")
@@ -30,8 +33,8 @@ _REASON_TEXTS: dict[str, Callable[[Facts], str]] = {
         )
         % _read_at(f)
     ),
-    "decided_yes": lambda f: _("Recorded by a person as applied."),
-    "decided_no": lambda f: _("Recorded by a person as not applied."),
+    "decided_yes": lambda f: _("Recorded by staff as applied."),
+    "decided_no": lambda f: _("Recorded by staff as not applied."),
     "retried_elsewhere": lambda f: _("Another job already retried this row."),
     "hidden": lambda f: _(
         "The response was lost, and lists do not show this kind of change. Open the member, "
@@ -43,7 +46,7 @@ _REASON_TEXTS: dict[str, Callable[[Facts], str]] = {
     "already": lambda f: _("Already up to date. Nothing was sent."),
     "meanwhile": lambda f: _("Skipped: changed by someone else in the meantime."),
     "gone": lambda f: _("This member no longer exists in the service."),
-    "unreadable": lambda f: _("The member's rights could not be loaded. Nothing was sent."),
+    "unreadable": lambda f: _("Nothing was sent: the member's rights could not be loaded. Try again later."),
 }
 
 _INVALID = "40002"  # specified
@@ -62,7 +65,7 @@ def problem_texts(problems: Iterable[Any], job: Job, quoted: Mapping[str, str] |
     for field, word, facts in problems:
         value = (quoted or {}).get(field)
         text = text_of(word, {**facts, "value": value} if value else facts, kind.reason_texts)
-        texts.append(f"{kind.field_label(field) or MEMBER.label_of(field)}: {text}" if field else text)
+        texts.append(add_label(text, kind.field_label(field) or MEMBER.label_of(field)) if field else text)
     return texts
 
 
@@ -90,11 +93,11 @@ def _visible(text: str) -> str:
 def text_of_code(code: str) -> str:
     """Return the service's error code as a sentence, by the description in the tenant's environment."""
     if code == _INVALID:
-        return _("The service rejected a value in this row. This row was not applied.")
+        return _("This row was not applied: the service rejected a value. Correct it and retry.")
     meaning = current_tenant().environment.catalogue.errors.meaning(code)
     if meaning == RefusalMeaning(RefusalCause.DUPLICATE, ("card",)):
-        return _("The card belongs to another member. This row was not applied.")
-    return _("The service refused this row. It was not applied.")
+        return _("This row was not applied: the card belongs to another member. Check the card number.")
+    return _("This row was not applied: the service refused it. Check its values and retry.")
 
 
 def describe_row(row: Row, job: Job) -> list[str]:
@@ -105,7 +108,7 @@ def describe_row(row: Row, job: Job) -> list[str]:
     texts = problem_texts(row.problems, job, (row.content or {}).get("quoted"))
     if row.state == RowState.FAILED and (row.code or row.detail):
         text = row.detail or ""
-        texts.append(" ".join(filter(None, [text_of_code(row.code), row.code and f"({row.code})", text])))
+        texts.append(join_sentences([text_of_code(row.code), row.code and add_brackets(row.code), text]))
     elif row.state == RowState.FAILED and not texts:
         texts.append(text_of_code(""))
     return texts

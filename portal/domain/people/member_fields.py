@@ -36,7 +36,7 @@ NAME = Text(
     sheet_columns=(SheetColumn(
         ("Name", "氏名"),
         "member name, full name, display name, 名前, 会員名, メンバー名, 利用者名, 社員名, お名前, 姓名",
-        ("Aiko Tanaka", "田中 愛子"), help=_("At most {n} characters. Required for new members."),
+        ("Aiko Tanaka", "田中 愛子"), help=_("Required for new members."),
     ),),
 )  # fmt: skip
 CODE = Text(
@@ -47,7 +47,7 @@ CODE = Text(
         "code, employee number, employee no, employee id, employee code, staff number, staff no, staff id, "
         "社員番号, 会員番号, 社員コード, 職員番号, 学籍番号, 従業員番号, メンバーコード, コード, 社員no",
         ("E00042", "E00042"), kind="code",
-        help=_("At most {n} characters. Identifies the member if there is no ID."),
+        help=_("Identifies the member if there is no ID."),
     ),),
 )  # fmt: skip
 GROUP = Reference(
@@ -69,7 +69,7 @@ CARD = CardNumber(
         ("Card", "カード番号"),
         "card data, card number, card no, card id, ic card, idm, カード, カードデータ, カードID, ICカード, "
         "ICカード番号, カードno",
-        ("0123456789ABCDEF", "0123456789ABCDEF"), kind="card", help=_("IC card data, at most {n} characters."),
+        ("0123456789ABCDEF", "0123456789ABCDEF"), kind="card", help=_("IC card data."),
         is_secret=True,
     ),),
 )  # fmt: skip

@@ -7,6 +7,7 @@ from typing import Any
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from portal.base.ui.value_words import join_groups
 from portal.domain.jobs.kinds import AlreadyApplied, FieldChange, RowDecision, Send, Skip
 from portal.domain.jobs.models import Job, Row
 from portal.domain.people.member_fields import MEMBER
@@ -73,7 +74,7 @@ def describe_changes(row: Row) -> list[FieldChange]:
 
 def _rights_text(name: str, rights: Any, known: words.PlaceNames) -> str:
     lines = words.device_lines(rights or {}, known) if name == "devices_pass" else words.key_lines(rights or {}, known)
-    return "; ".join(words.group_by_time(lines))
+    return join_groups(words.group_by_time(lines))
 
 
 def place_names(job: Job) -> words.PlaceNames:

@@ -88,8 +88,8 @@ class DeskSettings(TenantModel):
     """The settings of a tenant's desk. A tenant without a row has the defaults (`DeskSettings()`)."""
 
     class Delivery(models.TextChoices):
-        DIRECT = "direct", _("The portal creates the code (screen, print or link)")
-        MAIL = "mail", _("The service creates the code and e-mails it")
+        DIRECT = "direct", _("A code is created for the desk (screen, print or link)")
+        MAIL = "mail", _("A code is created and e-mailed")
 
     # A visit's personal data is erased this many days after its end.
     keep_days = models.PositiveIntegerField(default=90)

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from portal.base.ui.times import local
+from portal.base.ui.value_words import add_label
 from portal.domain.people.models import Guest
 from portal.domain.visits.days import Day
 from portal.domain.visits.models import By, Stage, Visit
@@ -56,7 +57,7 @@ LABELS: dict[VisitStatus, Promise] = {
 }
 HINTS: dict[VisitStatus, Promise] = {
     VisitStatus.OVERDUE: _("Still on site after the end time"),
-    VisitStatus.REQUESTED: _("Code not yet confirmed by the service"),
+    VisitStatus.REQUESTED: _("Code not confirmed yet"),
     VisitStatus.NOT_ISSUED: _("No code: refused or stopped"),
 }
 ICONS: dict[VisitStatus, str] = {
@@ -194,6 +195,12 @@ class VisitRow:
     @property
     def key(self) -> str:
         return f"v{self.visit.pk}"
+
+    @property
+    def code_use(self) -> str:
+        """Return how the activity log shows the guest: by QR code, and at which door they came in."""
+        place = self.visit.first_use_place if self.status != VisitStatus.LEFT else ""
+        return add_label(place, _("QR code")) if place else str(_("QR code"))
 
     @property
     def label(self) -> Promise:

@@ -64,7 +64,7 @@ class Migration(migrations.Migration):
                             ("licence", "No licence key for remote operation is stored."),
                             ("newer", "Replaced by a newer command for the same door."),
                             ("budget", "No API calls left this hour."),
-                            ("stopped", "Stopped by a person."),
+                            ("stopped", "Stopped by staff"),
                             ("not_sent", "The service could not be reached."),
                             ("invalid", "Not sent: outside the service's limits."),
                             ("timed_out", "The service did not respond in time."),

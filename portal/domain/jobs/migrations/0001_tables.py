@@ -53,7 +53,7 @@ class Migration(migrations.Migration):
                         blank=True,
                         choices=[
                             ("", ""),
-                            ("person", "Stopped by a person."),
+                            ("person", "Stopped by staff"),
                             ("rights", "The person who started it no longer has permission."),
                             (
                                 "connection",

@@ -271,8 +271,8 @@ class Migration(migrations.Migration):
                     "delivery",
                     models.CharField(
                         choices=[
-                            ("direct", "The portal creates the code (screen, print or link)"),
-                            ("mail", "The service creates the code and e-mails it"),
+                            ("direct", "A code is created for the desk (screen, print or link)"),
+                            ("mail", "A code is created and e-mailed"),
                         ],
                         default="direct",
                         max_length=10,
