@@ -35,6 +35,7 @@ IMPORT = JobKind(
     check=checking.check,
     reason_texts=lists.MEMBER_TEXTS,
     field_label=sheet_kinds.labels_of(KIND),
+    can_undo=True,
 )
 
 

@@ -23,8 +23,9 @@ from portal.domain.intents import refusals
 from portal.domain.intents.form_handling import AfterSubmit, address_of_target
 from portal.domain.intents.models import Intent, target_of
 from portal.domain.intents.refusals import Explanation
-from portal.domain.jobs import bulk_executor, suspensions
+from portal.domain.jobs import bulk_executor, suspensions, undoing
 from portal.domain.jobs import queries as job_queries
+from portal.domain.jobs.models import RowState
 from portal.domain.jobs.words import changes_of
 from portal.domain.people import queries as mirror
 from portal.domain.people.member_fields import CARD, CODE, GROUP, MEMBER, QR, RIGHTS_NAMES
@@ -113,11 +114,13 @@ def _bulk_changes(access: Access, member: Member) -> list[RecordedChange]:
         return []
     groups = dict(group_choices())
     entries = AuditEntry.objects.filter(intent_id__in=rows, action__in=bulk_executor.OPERATIONS.values())
+    with_undo = undoing.undoable(row.job for row in rows.values() if row.state == RowState.SUCCEEDED)
     found = []
     for entry in entries.select_related("support_session"):
         row = rows[entry.intent_id]
         row.group_names = groups
-        found.append(RecordedChange(entry, changes_of(row), job_queries.page_for(access, row.job)))
+        href = job_queries.page_for(access, row.job)
+        found.append(RecordedChange(entry, changes_of(row), href, bool(href) and row.job_id in with_undo))
     return found
 
 

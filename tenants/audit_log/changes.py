@@ -20,11 +20,12 @@ MASK = "••••"
 
 @dataclass(frozen=True)
 class RecordedChange:
-    """One change that staff requested: the audit log entry, its target, and the page of the job that made it."""
+    """One change that staff requested: the audit log entry, its fields, the page of its job, and if that has an undo."""
 
     entry: AuditEntry
     fields: Fields
     href: str = ""
+    can_undo: bool = False
 
 
 # Returns fields in the reader's words from the stored values of a target.

@@ -112,11 +112,26 @@ def test_a_suspension_that_waits_for_its_moment_is_said_on_the_page(desk):
     words = said(page_of(desk, member))
     assert f"Suspend 1 member Scheduled {moment.replace('T', ' ')}" in words
     assert desk.changes(f"{job.pk}/") in page_of(desk, member).content.decode()
+    history = said(page_of(desk, member)).partition("Change history")[2]
+    assert f"{moment.replace('T', ' ')} {desk.user} Scheduled Suspend 1 member Cancel schedule" in history
     assert "Scheduled" not in said(page_of(desk, other))
     auditor = desk.place.client(desk.place.staff("auditor"))
     assert "Suspend 1 member" not in said(auditor.get(f"{desk.url}{member.member_id}/"))
     desk.post(job, "stop")
     assert "Scheduled" not in said(page_of(desk, member))
+
+
+def test_a_change_of_many_is_undone_from_the_history_of_each_until_it_was(desk):
+    member, other = desk.plain()[:2]
+    job = desk.changed("suspend", [member, other])
+    address = desk.changes(f"{job.pk}/undo/")
+    assert f'action="{address}"' in page_of(desk, member).content.decode()
+    auditor = desk.place.client(desk.place.staff("auditor"))
+    assert "undo/" not in auditor.get(f"{desk.url}{member.member_id}/").content.decode()
+    back = desk.client.post(address)["Location"]
+    desk.client.post(f"{back}start/")
+    page = page_of(desk, member).content.decode()
+    assert f'action="{address}"' not in page
 
 
 def test_what_was_done_to_many_is_in_the_history_of_each_and_found_by_each(desk):

@@ -4,6 +4,8 @@ Changed members get their former values, and created members are deleted, if the
 checked for the preview and again just before sending (`bulk_executor.compare_with_lists`).
 """
 
+from collections.abc import Iterable
+
 from django.db.models import F, Q, QuerySet
 
 from portal.domain.intents.recording import Requester
@@ -20,6 +22,16 @@ _ENDED = (JobState.DONE, JobState.STOPPED)
 # A row whose answer was lost, and that was found applied before it was sent again, has no request any more.
 _SENT_BY_JOB = Q(part__isnull=False) | Q(attempts__gt=0)
 _BATCH = 1000
+
+
+def undoable(jobs: Iterable[Job]) -> set[int]:
+    """Return the IDs of the jobs whose page offers to undo them. One query, and none if no job can be undone."""
+    ended = {job.pk for job in jobs if kinds.kind_of(job).can_undo and job.state in _ENDED}
+    if not ended:
+        return set()
+    return ended - set(
+        Job.objects.filter(undo_of__in=ended, started_at__isnull=False).values_list("undo_of_id", flat=True)
+    )
 
 
 def undo(*, by: Requester, job: Job) -> Job | None:
