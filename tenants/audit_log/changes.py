@@ -20,7 +20,7 @@ MASK = "••••"
 
 @dataclass(frozen=True)
 class RecordedChange:
-    """One change that staff requested: the audit log entry, its fields, the page of its job, and if that has an undo."""
+    """One change that staff requested: the audit log entry, its fields, its job's page, and whether it can be undone."""
 
     entry: AuditEntry
     fields: Fields

@@ -199,7 +199,7 @@ def test_while_a_later_end_is_on_its_way_nobody_cuts_but_a_person(desk, pressed_
     visit = unconfirmed_cut(desk)
     desk.fault("status", "update_guest", status=503)
     page = desk.act(visit, "extend", to="60", revive="on")
-    assert "A later end time was requested. The code stays deactivated until the service confirms." in said(page)
+    assert "A later end time was requested. The code stays deactivated until this is confirmed." in said(page)
     assert desk.visit(visit).may_still_open
     before = len(desk.calls())
     with desk.scope():  # the last try was long enough ago
