@@ -20,7 +20,7 @@ MASK = "••••"
 
 @dataclass(frozen=True)
 class RecordedChange:
-    """One change that staff requested: the audit log entry, its fields, its job's page, and whether it can be undone."""
+    """A change that staff requested: the audit log entry, its fields, its job's page, and whether it can be undone."""
 
     entry: AuditEntry
     fields: Fields
