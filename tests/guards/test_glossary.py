@@ -76,6 +76,7 @@ MESSAGES = list(messages())
 ALSO: dict[str, str] = {
     "access review": r"review(ed|s)?",
     "reviewer": r"confirmed by",
+    "overview": r"about",
     "group": r"from the portal",
     "live video": r"streaming",
     "device": r"configuration",
