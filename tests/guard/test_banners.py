@@ -46,7 +46,9 @@ def test_a_lockdown_has_a_bar_and_other_notices_share_a_line(place):
     shows_forced(place)
     with tenant_scope(place.tenant):
         started_by = place.staff("owner")
-        Lockdown.objects.create(kind=Kind.LOCKDOWN, state=State.ACTIVE, scope="all", by=started_by, started_by=started_by)
+        Lockdown.objects.create(
+            kind=Kind.LOCKDOWN, state=State.ACTIVE, scope="all", by=started_by, started_by=started_by
+        )
     html = place.client(place.staff("guard")).get(f"/t/{place.tenant.slug}/alerts/").content.decode()
     bars, line = html.split('<div class="notice-line', 1)
     assert bars.count('class="banner banner-alarm"') == 1
