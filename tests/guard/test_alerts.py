@@ -200,7 +200,14 @@ class TestWorkingWithOne:
 
     def test_its_page_tells_what_when_and_by_which_records(self, one, guard, alert):
         page = said(guard.get(at(one, "alerts:alert", alert.pk)))
-        for text in ("倉庫 入口 was forced open.", "Alarm", "Ongoing", "1 log record", "Door forced open", "Assign to me"):
+        for text in (
+            "倉庫 入口 was forced open.",
+            "Alarm",
+            "Ongoing",
+            "1 log record",
+            "Door forced open",
+            "Assign to me",
+        ):
             assert text in page
 
     def test_what_a_look_found_is_shown_with_the_record_that_the_log_has_of_it(self, one, guard):
