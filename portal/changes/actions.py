@@ -103,13 +103,13 @@ BULK_CHANGES: dict[str, BulkChange] = {
         BulkChange(
             "move", Permission.MEMBERS_EDIT, MoveForm,
             gettext_lazy("Move members to another group"),
-            gettext_lazy("Access rights do not change: groups have no rights of their own."),
+            gettext_lazy("Access rights do not change: groups have no rights."),
             lambda job: coded_sentence("job.move", n=job.size, group=job.options.get("group", "")),
         ),
         BulkChange(
             "rights", Permission.RIGHTS_EDIT, RightsForm, gettext_lazy("Set access rights"),
             gettext_lazy(
-                "All selected members get the same rights instead of their own. "
+                "All selected members get the same rights. "
                 "Rights not loaded yet are loaded first (1 API call per member)."
             ),
             lambda job: coded_sentence("job.rights", n=job.size, source=job.options.get("source", "")),

@@ -64,7 +64,7 @@ class ResumeForm(ChangeForm):
     end = forms.ChoiceField(
         label=_("End of use"),
         choices=[
-            ("former", _("As before the suspension (members not suspended here are skipped)")),
+            ("former", _("The end before the suspension (members not suspended here are skipped)")),
             ("none", _("No end date")),
         ],
         initial="former",

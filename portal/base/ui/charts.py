@@ -7,6 +7,8 @@ from typing import Any
 
 from django.utils.functional import Promise
 
+from portal.base.ui.value_words import join_values
+
 Text = str | Promise
 _HEIGHT = 64
 _STEP = 12
@@ -240,3 +242,8 @@ class RightsDay:
     name: Text
     spans: Sequence[DaySpan]
     is_holiday: bool = False
+
+    @property
+    def words(self) -> str:
+        """Return the hours with access as a list."""
+        return join_values(span.words for span in self.spans)
