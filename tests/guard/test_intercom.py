@@ -142,7 +142,7 @@ def test_watching_live_is_written_down(place, somebody, intercom):
 
 
 def test_without_an_intercom_the_page_says_who_sets_it_up(place, somebody):
-    assert "A facility manager chooses its cameras" in said(somebody.get(url(place, "index")))
+    assert "A facility manager can set a camera as an intercom" in said(somebody.get(url(place, "index")))
 
 
 def test_an_auditor_does_not_answer_it(place, intercom):

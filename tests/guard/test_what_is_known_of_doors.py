@@ -48,7 +48,7 @@ def banners_of(client, place):
     ({"lock": "lock", "door": "open"}, "Open", None),
     ({"lock": "unlock", "door": "open"}, "Open", None),
     ({"lock": "lock", "door": "open", "errors": ["forced_open"]}, "Forced open", "倉庫 入口 was forced open."),
-    ({"lock": "lock", "door": "open", "errors": ["open_too_long"]}, "Left open", "倉庫 入口 was left open."),
+    ({"lock": "lock", "door": "open", "errors": ["open_too_long"]}, "Left open", "倉庫 入口 has been left open."),
     ({"errors": ["forced_open"], "cloud_com_status": "lost"}, "Forced open", "倉庫 入口 was forced open."),
     ({"lock": "lock", "cloud_com_status": "lost"}, "Offline", None),
     ({"lock": "half"}, "Unknown: half", None),
@@ -263,7 +263,7 @@ def test_of_many_loud_doors_the_worst_are_named_and_the_others_counted(one, guar
         shows(one, f"D{n}", door="open", errors=["open_too_long"])
     shows(one, "D", door="open", errors=["forced_open"])
     assert banners_of(guard, one) == [
-        "倉庫 入口 was forced open.", "扉0 was left open.", "扉1 was left open.", "扉2 was left open.",
+        "倉庫 入口 was forced open.", "扉0 has been left open.", "扉1 has been left open.", "扉2 has been left open.",
         "3 more doors need attention.",
     ]  # fmt: skip
 

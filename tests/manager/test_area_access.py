@@ -112,7 +112,7 @@ def test_taking_away_leaves_those_who_may_enter_everywhere_until_somebody_says_o
     assert set(desk.rows(job)) == {here.member_id}
     job = desk.prepared("withdraw", desk.people[:3], everywhere="on")
     page = said(desk.client.get(desk.at(f"edits/{job.pk}/")))
-    assert "becomes a list of the 11 others: areas added later are then not included" in page
+    assert "It becomes access to the 11 other areas, without areas added later." in page
     desk.run(job)
     assert equal(desk.devices(here), option(entry(desk.other, OFFICE)))
     with desk.scope():

@@ -97,7 +97,7 @@ def test_access_until_a_date_ends_by_itself_for_those_alone_who_got_it(desk):
     known_and_so(desk, has_it, option(entry(desk.area, OFFICE)))
     known_and_so(desk, later, NOTHING)
     job = desk.prepared("grant", [plain, has_it, later], until=tomorrow())
-    assert "Ends at" in said(desk.client.get(desk.at(f"edits/{job.pk}/")))
+    assert "Access given here ends at" in said(desk.client.get(desk.at(f"edits/{job.pk}/")))
     job = desk.run(job)
     end = desk.end_of(job)
     assert (job.state, end.state) == (JobState.DONE, JobState.WAITING)

@@ -109,7 +109,7 @@ def test_the_page_of_an_area_lists_who_holds_what_and_who_may_enter_at_a_moment(
     page = said(known.client.get(known.at(), {"at": noon}))
     assert "at least 3 of 5 members" in page
     assert "Fridays 22:00" in page or "Friday" in page
-    assert "The column “Access” is for 2026-11-20 12:00" in page
+    assert "Access as of 2026-11-20 12:00" in page
 
 
 @pytest.mark.usefixtures("either_way")

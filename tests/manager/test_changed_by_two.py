@@ -189,5 +189,5 @@ def test_a_role(place):
     form = next(each for each in forms_of(page, staff) if each.data().get("shown") == ["auditor"])
     first.post(form.address, {"role": "guard"})
     answer = second.post(form.address, form.data(role="owner"), follow=True)
-    assert "Someone changed this role to “Guard” in the meantime. Nothing was changed." in said(answer)
+    assert "Another person changed this role to “Guard”. Nothing was changed." in said(answer)
     assert person.pk

@@ -224,9 +224,9 @@ def test_a_closed_incident_takes_nothing_more(place, manager, opened):
     day = local(timezone.now()).date() + timedelta(days=30)
     closed = manager.post(url(place, "close", 1), {"keep_until": day.isoformat()}, follow=True)
     assert f"Kept until {day} ." in said(closed)
-    refused = manager.post(url(place, "note", 1), {"text": "late"}, follow=True)
+    refused = manager.post(url(place, "note", 1), {"text": "too late"}, follow=True)
     assert "Nothing was changed. This incident is closed." in said(refused)
-    assert "late" not in said(manager.get(url(place, "incident", 1)))
+    assert "too late" not in said(manager.get(url(place, "incident", 1)))
 
 
 def test_an_incident_is_deleted_after_its_time_but_not_on_hold(place, manager, opened):

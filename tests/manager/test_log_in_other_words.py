@@ -135,7 +135,7 @@ def test_words_in_the_label_are_shown_wherever_the_record_is(one, look):
     """Check that the words are shown beside the category, which the label may not repeat."""
     (row,) = happened(one, at_door(category="normal", content="", member_id="m1", member_label="Came by the gate"))
     day = row.at.astimezone(TOKYO).date()
-    assert re.search(r"Came by the gate\s*<span class=\"chip chip-quiet\">Normal<", look().content.decode())
+    assert re.search(r"Came by the gate</code>\s*<span class=\"chip chip-quiet\">Normal<", look().content.decode())
     assert (
         "Came by the gate"
         in re.search(r"<h1.*?</h1>", look(f"records/{row.history_id}/").content.decode(), re.DOTALL)[0]

@@ -265,5 +265,5 @@ def test_a_code_without_an_end_is_shown_for_half_a_minute(desk):
     desk.place.sandbox.fault("not_json", "one_time_qr", desk.place.service.tenant_id, body=body,
                              content_type="application/json")  # fmt: skip
     answer = ask(desk, member)
-    assert "did not say how long" in said(answer)
+    assert "How long the code is valid is unknown." in said(answer)
     assert int(re.search(r'data-left="(\d+)"', answer.content.decode())[1]) <= timedelta(seconds=30).seconds

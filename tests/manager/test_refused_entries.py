@@ -64,7 +64,7 @@ def test_what_was_done_about_an_alert_that_another_closed(place, owner):
     form = form_with(owner, page, "text")
     place.client(place.staff("guard")).post(close, {"text": "Door shut"})
     answer = owner.post(close, form.data(text="Called the guard"), follow=True)
-    assert "closed this alert already." in said(answer)
+    assert "Already closed by" in said(answer)
     assert "Called the guard" in said(answer)
 
 
@@ -81,7 +81,7 @@ def test_the_name_of_a_search_that_is_taken(place, owner):
     page = reverse("history:index", args=[place.tenant.slug]) + "?only=refused"
     sent(owner, f"{page}&period=30d", "name", name="Last week")
     words, again = sent(owner, page, "name", name="Last week")
-    assert "There is already a" in words
+    assert "Search not saved: this name is used already." in words
     assert again["name"] == ["Last week"]
 
 
@@ -101,14 +101,17 @@ def test_an_incident_that_another_closed(place, owner):
     closed = form_with(owner, evidence.url(place, "close", 1), "keep_until")
     assert owner.post(closed.address, closed.data()).status_code == 302
     answer = owner.post(form.address, form.data(title="Break-in at the gate"), follow=True)
-    assert "This incident is closed. Nothing was changed." in said(answer)
+    assert "Nothing was changed. This incident is closed." in said(answer)
     assert "Break-in at the gate" in said(answer)
 
 
 def test_a_setting_for_which_a_change_waits(place, owner):
     page = reverse("guests:settings", args=[place.tenant.slug])
     first, second = (place.client(place.staff("facility manager")) for _ in range(2))
-    assert "needs a second person" in sent(first, page, "keep_days", keep_days="200")[0]
+    assert (
+        "Another person with your permission, or an owner, must confirm"
+        in sent(first, page, "keep_days", keep_days="200")[0]
+    )
     words, again = sent(second, page, "keep_days", keep_days="300")
     assert "Another change of this setting is waiting. Nothing was changed." in words
     assert again["keep_days"] == ["300"]

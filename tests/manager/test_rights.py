@@ -201,7 +201,7 @@ def test_nothing_is_sent_while_the_service_cannot_be_read(desk):
     form = desk.form()
     desk.place.sandbox.fault("status", "read_member", desk.place.service.tenant_id, status=503)
     answer = desk.save(form, **{area_field(desk.areas[1]): "always"})
-    assert "nothing was sent" in said(answer)
+    assert "Nothing was sent: the current rights could not be loaded." in said(answer)
     assert len(desk.place.calls(6)) == 1
 
 

@@ -137,7 +137,7 @@ def test_the_services_refusals_are_explained(desk):
     answer = lend(desk, units(desk, b0=["01"]))
     assert "no permission for key 01" in said(answer)
     page = desk.get(f"{other.member_id}/")
-    assert "its setting for keys not normally used" in page
+    assert "the key box must allow keys not normally used" in page
 
 
 def test_a_lost_answer_is_never_sent_again_and_the_log_tells_what_came_of_it(desk):

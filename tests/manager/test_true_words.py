@@ -31,7 +31,7 @@ def read(desk):
 
 @pytest.mark.parametrize(("refusal", "words"), [
     ({"status": 403, "error_code": "40377", "error_detail": "Closed on Sundays"}, ["40377", "Closed on Sundays"]),
-    ({"status": 403, "error_code": "40301"}, ["The service refuses this: the connection lacks a permission"]),
+    ({"status": 403, "error_code": "40301"}, ["The connection lacks the API permission for this."]),
     ({"status": 401, "error_code": "40101"}, ["The service no longer accepts this connection."]),
     ({"status": 500, "error_code": "50001"}, ["The service reported an error."]),
 ])  # fmt: skip

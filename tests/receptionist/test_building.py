@@ -47,8 +47,11 @@ def test_the_list_names_who_is_here_and_says_what_it_does_not_know(place):
     assert "As of" in words
     for name in ("安藤", "和田", "近藤", "Yesterday's"):
         assert name in words
-    assert "Expected" not in words.partition("Sorted by")[2]
-    assert "Members from the activity log, guests from the desk and QR codes. Tailgaters are not included." in words
+    assert "Expected" not in words.partition("Sorted by")[2].replace("Expected guests", "")
+    assert (
+        "Members by the activity log, guests by the desk and their QR codes. People who tailgated are not included."
+        in words
+    )
     assert "1 was last seen at an exit" in words
     assert words.index("1 more may be on site") < words.index("Came back")
     assert len(place.calls()) == before

@@ -124,9 +124,9 @@ def test_a_code_is_replaced_by_another_one_and_told_to_nobody(desk):
 def test_nobody_says_of_a_code_that_replaced_a_mailed_one_that_it_was_mailed(desk):
     visit = desk.issued(email="yamada@example.test", delivery="mail")
     page = f"{desk.url}{visit.guest_id}/"
-    assert "The service e-mailed this code" in said(desk.client.get(page))
+    assert "This code was e-mailed and cannot be sent again." in said(desk.client.get(page))
     desk.edit(visit, new_code="on")
-    assert "mailed this code" not in said(desk.client.get(page))
+    assert "code was e-mailed" not in said(desk.client.get(page))
 
 
 BAD = [

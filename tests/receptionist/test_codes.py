@@ -119,7 +119,7 @@ def test_without_calls_or_an_answer_it_says_why_and_the_page_stands(desk, place)
     unknown = visit(place, code=None, guest_id="nobody")
     with tenant_scope(place.tenant):
         Connection.objects.update(state=Connection.State.REVOKED)
-    assert "connection to the service is not working" in said(desk.post(at(place, unknown, "code/")))
+    assert "The code was not loaded: there is no connection." in said(desk.post(at(place, unknown, "code/")))
 
 
 def test_files_are_scannable_never_stored_and_written_down(desk, place, guest):

@@ -83,7 +83,7 @@ def test_a_service_that_leaves_the_hours_alone_is_left_with_a_code_that_opens_no
     assert still == end
     assert "confirmed" in said(answer)
     page = said(desk.client.get(f"{desk.url}{visit.guest_id}/"))
-    assert "The service does not accept an earlier end time" in page
+    assert "The code was replaced, and its areas and keys were removed." in page
     assert "may still open" not in page
     again = desk.act(visit, "extend", to="60")
     assert "reactivate it" in said(again)

@@ -41,7 +41,7 @@ def refuse(desk, status, code, detail="no"):
     [
         (403, "40377", "no QR option"),
         (402, "40377", "no QR option"),
-        (403, "40370", "has no permission to issue guest codes"),
+        (403, "40370", "the connection has no permission for it"),
         (403, "49999", "Guest codes are not available for this tenant. Contact an owner."),
         (400, "40002", "Response from the service"),
     ],

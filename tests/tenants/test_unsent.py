@@ -141,7 +141,7 @@ def test_a_form_from_elsewhere_has_expired_and_leads_to_a_page_that_opens(two, o
         )
         assert answer.status_code == 403
         text = unescape(answer.content.decode())
-        assert "What you entered was not kept." in text
+        assert "your entries were not saved." in text
         again = re.search(r'href="([^"]+)">Open it again', text)[1]
         assert browser.get(again).status_code == (404 if page == "/t/b/staff/" else 200)
 

@@ -11,7 +11,7 @@ from tenants.models import Staff
 from tenants.scope import tenant_scope
 from tests.support.places import signed_in, staff_of
 
-_NAV = re.compile(r'<nav class="(?:side|bar)" aria-label="([^"]+)">(.*?)</nav>', re.DOTALL)
+_NAV = re.compile(r'<nav class="(?:side|bar)"[^>]*? aria-label="([^"]+)"[^>]*>(.*?)</nav>', re.DOTALL)
 _LINK = re.compile(r'<a\s[^>]*?href="([^"]+)"[^>]*>')
 _CURRENT = re.compile(r'<a\s[^>]*?href="([^"]+)"[^>]*\saria-current="page"')
 _WORDS = {"en": ("Main menu", "Copied"), "ja": ("業務", "コピーしました")}
@@ -45,7 +45,8 @@ def test_nobody_is_shown_the_frame_of_another(browsers):
             assert name == areas_of_work, (path, role, language)
             assert all(each.startswith(f"/t/{slug}/") for each in to), (path, role, to)
             assert (f"/t/{slug}/members/" in to) == (role == "owner"), (path, role, to)
-            assert _CURRENT.findall(links) == [path], (path, role)
+            assert _CURRENT.findall(links) == [each for each in to if each == path], (path, role)
+        assert _CURRENT.findall(side[1]) == [path], (path, role)
 
 
 def draw(template, **context):

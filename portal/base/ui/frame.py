@@ -214,11 +214,6 @@ class Frame:
         return nav.phone_links(self.links, self.access.permissions) if self.access else []
 
     @cached_property
-    def more_sections(self) -> list[tuple[nav.Section, list[nav.NavLink]]]:
-        """Return the groups of the phone's menu: all links that are not in its bar."""
-        return list(nav.grouped(link for link in self.links if link not in self.phone_links))
-
-    @cached_property
     def counts(self) -> dict[str, int]:
         """Return the number of things that need action by kind of page, without zeros."""
         if not in_tenant(self.request):

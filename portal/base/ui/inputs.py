@@ -160,8 +160,8 @@ def kind_of(bound: BoundField) -> str:
     return next((kind for widget, kind in _KINDS if isinstance(bound.field.widget, widget)), "text")
 
 
-# A larger limit is shown only in the error of a value that exceeds it.
-_MOST_SHOWN = 1000
+# A larger limit is shown only in the error of a value that exceeds it. A day has this many minutes.
+_MOST_SHOWN = 1440
 
 
 def limit_words(bound: BoundField) -> str:

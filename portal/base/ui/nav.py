@@ -159,20 +159,19 @@ def missing_contracts(request: HttpRequest) -> frozenset[str]:
 
 def home_of(slug: str, allowed: frozenset[Permission]) -> str:
     """Return the URL of the first page of the tenant `slug` that `allowed` gives access to."""
-    return address_of_kind(home_kind(allowed), slug, allowed)
+    return address_of_kind("", slug, allowed)
 
 
 def home_kind(allowed: frozenset[Permission]) -> str:
     """Return the kind of a role's first page: the overview, or for roles without it the first of the phone's bar."""
     open_kinds = [entry.kind for entry in ENTRIES if entry.is_open_to(allowed)]
-    return next((kind for kind in ("home", *_phone_kinds(allowed)) if kind in open_kinds), "")
+    return next((kind for kind in ("home", *_phone_kinds(allowed)) if kind in open_kinds), next(iter(open_kinds), ""))
 
 
 def address_of_kind(kind: str, slug: str, allowed: frozenset[Permission]) -> str:
     """Return the URL of the tenant's page of this kind, or of the first page that `allowed` gives access to."""
-    allowed_entries = [entry for entry in ENTRIES if entry.is_open_to(allowed)]
-    of_kind = [entry for entry in allowed_entries if entry.kind == kind]
-    chosen = (of_kind or allowed_entries or ENTRIES)[0]
+    allowed_entries = {entry.kind: entry for entry in ENTRIES if entry.is_open_to(allowed)}
+    chosen = allowed_entries.get(kind) or allowed_entries.get(home_kind(allowed)) or ENTRIES[0]
     return url_in_tenant(chosen.url_name, slug)
 
 

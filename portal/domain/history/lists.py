@@ -77,7 +77,8 @@ def event_cell(record: History) -> SafeString:
     catalogue = current_tenant().environment.catalogue
     is_loud = record.category in catalogue.records.alarm_categories
     is_of_device = record.category in catalogue.records.device_alarm_categories
-    if record.category and record.text and (is_of_device or not has_known_event(record)):
+    is_usual = has_known_event(record) or (record.category in catalogue.records.used and record.content)
+    if record.category and record.text and (is_of_device or not is_usual):
         chips.append(("loud" if is_loud else "quiet", service_word("category", record.category)))
     if not catalogue.states.is_begun(record.status):
         chips.append(("quiet", status_word(record.status, catalogue.states)))
