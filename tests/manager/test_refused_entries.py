@@ -113,7 +113,7 @@ def test_a_setting_for_which_a_change_waits(place, owner):
         in sent(first, page, "keep_days", keep_days="200")[0]
     )
     words, again = sent(second, page, "keep_days", keep_days="300")
-    assert "Another change of this setting is waiting. Nothing was changed." in words
+    assert "Nothing was changed. Another change of this setting is waiting." in words
     assert again["keep_days"] == ["300"]
     with tenant_scope(place.tenant):
         assert WaitingChange.objects.count() == 1
