@@ -23,7 +23,7 @@ from playwright.sync_api import Browser, Page
 
 LABELS = FOLDER / "pictures" / "labels.json"
 JAPAN = ZoneInfo("Asia/Tokyo")
-COLOURS, SAME = 128, 0.0005  # how many colours a picture has; the share of it that may differ from the one before
+COLOURS, SAME = 64, 0.0005  # how many colours a picture has; the share of it that may differ from the one before
 #: What names something on a page: headings, names of fields and columns, buttons and links of the menu.
 NAMES = "h1, h2, h3, th, dt, label, legend, summary, button, .btn, nav a"
 

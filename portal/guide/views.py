@@ -25,7 +25,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from PIL import Image
 
-from tenants.roles import find_role
+from tenants.roles import ROLES, find_role
 
 FOLDER: Path = settings.BASE_DIR / "docs" / "guide"
 FRONT_PAGE = "README"
@@ -87,12 +87,15 @@ def _with_site_addresses(part: Token, folder: Path) -> list[Token]:
     return [Token("link_open", "a", 1, attrs={"href": part.attrs["src"]}), part, Token("link_close", "a", -1)]
 
 
-def contents(language: str) -> Sequence[tuple[Promise, list[Article]]]:
-    """Return the pages by the title of their main role, in the order of the guide."""
-    parts: dict[str, list[Article]] = {}
-    for task in tasks().values():
-        parts.setdefault(task.roles[0], []).append(article(task.name, language))
-    return [(find_role(name).title, pages) for name, pages in parts.items()]
+def tasks_by_role() -> dict[str, list[Task]]:
+    """Return each role's tasks, in the order of the guide. A task that several roles may do is under each."""
+    return {role.name: [each for each in tasks().values() if role.name in each.roles] for role in ROLES}
+
+
+def contents(language: str, first: str = "") -> Sequence[tuple[Promise, list[Article]]]:
+    """Return each role's title with its pages: the role `first`, then the others in their order."""
+    parts = sorted(tasks_by_role().items(), key=lambda part: part[0] != first)
+    return [(find_role(role).title, [article(each.name, language) for each in found]) for role, found in parts]
 
 
 def address(name: str) -> str:
@@ -119,11 +122,13 @@ def help_link(request: HttpRequest) -> Mapping[str, Any]:
 
 @require_GET
 def page(request: HttpRequest, name: str = FRONT_PAGE) -> HttpResponse:
-    """Show a page of the guide in the person's language, beside the list of all tasks."""
+    """Show a page of the guide in the person's language, beside the tasks of each role."""
     task = tasks().get(name)
     if task is None and name != FRONT_PAGE:
         raise Http404
     language = (get_language() or "en")[:2]
-    context = {"article": article(name, language), "parts": contents(language), "name": name}
-    roles = [find_role(each).title for each in task.roles] if task else []
-    return render(request, "guide/page.html", context | {"roles": roles})
+    context = {"article": article(name, language), "name": name}
+    if task:
+        roles = [find_role(each).title for each in task.roles]
+        context |= {"roles": roles, "parts": contents(language, task.roles[0])}
+    return render(request, "guide/page.html", context)

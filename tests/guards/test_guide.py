@@ -3,14 +3,16 @@
 import json
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import pytest
 from babel.messages.pofile import read_po
+from django.utils import translation
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from portal.guide.views import FOLDER, FRONT_PAGE, tasks
+from portal.guide.views import FOLDER, FRONT_PAGE, contents, tasks
 from stack.paths import ROOT
 from tenants.roles import ROLES, find_role
 from tests.support.crawl import addresses
@@ -45,6 +47,18 @@ def quoted(language: str, name: str) -> list[str]:
 
 def links(language: str, name: str) -> list[str]:
     return [str(each.attrs["href"]) for each in tokens(language, name) if each.type == "link_open"]
+
+
+def headings_with_links(language: str, name: str) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return the second-level headings of a page, each with the texts and targets of the links under it."""
+    found: list[tuple[str, list[tuple[str, str]]]] = []
+    ordered = list(tokens(language, name))
+    for token, following in pairwise(ordered):
+        if token.type == "heading_open" and token.tag == "h2":
+            found.append((following.content, []))
+        elif token.type == "link_open":
+            found[-1][1].append((following.content, str(token.attrs["href"])))
+    return found
 
 
 def pattern(text: str) -> re.Pattern[str]:
@@ -123,10 +137,18 @@ def test_no_picture_is_older_than_the_labels_on_it() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_links_lead_to_pages_and_the_front_page_to_all(language: str) -> None:
+def test_links_lead_to_pages(language: str) -> None:
     for name in ALL:
         assert {link.removesuffix(".md") for link in links(language, name)} <= set(tasks()), name
-    assert links(language, FRONT_PAGE) == [f"{name}.md" for name in tasks()]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_front_page_has_a_heading_for_each_role_with_its_tasks_and_no_other(language: str) -> None:
+    with translation.override(language):
+        expected = [
+            (str(title), [(page.title, f"{page.name}.md") for page in pages]) for title, pages in contents(language)
+        ]
+    assert headings_with_links(language, FRONT_PAGE) == expected
 
 
 def test_every_role_has_a_task() -> None:

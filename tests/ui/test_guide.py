@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 
 from portal.guide.views import page_for_view, tasks
 from tenants.models import User
+from tenants.roles import ROLES
 from tests.support.accessibility import barriers
 from tests.support.places import PASSWORD, signed_in
 
@@ -54,6 +55,17 @@ def test_every_page_is_shown_in_the_persons_language_with_its_picture(support, l
         assert ".md" not in page
 
 
+def test_beside_a_page_the_tasks_of_its_main_role_are_open_and_those_of_other_roles_folded(support):
+    beside = (
+        support.get("/help/unlock-door/").content.decode().partition('class="guide-tasks"')[2].partition("</nav>")[0]
+    )
+    lists = re.findall(r"<details( open)?>\s*<summary>(.+?)</summary>(.+?)</details>", beside, re.S)
+    assert [title for is_open, title, _links in lists if is_open] == ["Guard"] == [lists[0][1]]
+    can_unlock = [title for _is_open, title, links in lists if 'href="/help/unlock-door/" aria-current="page"' in links]
+    assert can_unlock == ["Guard", "Owner", "Facility manager"]
+    assert len(lists) == len(ROLES)
+
+
 def test_there_is_no_other_page(support):
     assert support.get("/help/guide.toml/").status_code == 404
     assert support.get("/help/no-such-task/").status_code == 404
@@ -91,7 +103,7 @@ def test_a_page_fits_and_keeps_nobody_out(guide, width, theme, language):
     expect(page.locator(".guide-text img")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert barriers(page, every=True) == []
-    page.locator(".guide-tasks [aria-current=page]").focus()
+    page.locator(".guide-tasks [open] [aria-current=page]").focus()
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(r"/help/door-status/$"))
