@@ -23,6 +23,7 @@ def help_of(answer) -> str:
         ("owner", "staff/", "/help/invite-staff/"),
         ("facility manager", "members/new/", "/help/add-member/"),
         ("facility manager", "members/leavers/", "/help/review-members/"),
+        ("facility manager", "groups/", "/help/groups/"),
         ("facility manager", "intents/", "/help/uncertain-requests/"),
         ("guard", "devices/", "/help/door-status/"),
         ("auditor", "", "/help/"),
