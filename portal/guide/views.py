@@ -44,7 +44,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """A rendered page: its `address` on the site, the first heading, and everything after it as HTML."""
+    """A rendered page: its `address` on the site, the first heading, and what follows it as HTML."""
 
     name: str
     address: str
@@ -66,8 +66,10 @@ def article(name: str, language: str) -> Article:
     tokens = _MARKDOWN.parse(path.read_text(encoding="utf-8"))
     for token in tokens:
         token.children = [each for part in token.children or () for each in _with_site_addresses(part, path.parent)]
-    # A page begins with its heading: three tokens, of which the second has the text.
-    body = _MARKDOWN.renderer.render(tokens[3:], _MARKDOWN.options, {})
+    # A page begins with its heading: three tokens, of which the second has the text. The front page's lists of tasks
+    # are left out, because the template shows those of `contents`, folded.
+    end = next((n for n, each in enumerate(tokens) if each.tag == "h2"), None) if name == FRONT_PAGE else None
+    body = _MARKDOWN.renderer.render(tokens[3:end], _MARKDOWN.options, {})
     return Article(name, address(name), tokens[1].content, mark_safe(body))  # noqa: S308 - our own files, escaped
 
 
@@ -127,8 +129,7 @@ def page(request: HttpRequest, name: str = FRONT_PAGE) -> HttpResponse:
     if task is None and name != FRONT_PAGE:
         raise Http404
     language = (get_language() or "en")[:2]
-    context = {"article": article(name, language), "name": name}
-    if task:
-        roles = [find_role(each).title for each in task.roles]
-        context |= {"roles": roles, "parts": contents(language, task.roles[0])}
+    roles = [find_role(each).title for each in task.roles] if task else []
+    parts = contents(language, task.roles[0] if task else "")
+    context = {"article": article(name, language), "name": name, "roles": roles, "parts": parts}
     return render(request, "guide/page.html", context)

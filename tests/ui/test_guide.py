@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-from portal.guide.views import page_for_view, tasks
+from portal.guide.views import FOLDER, page_for_view, tasks
 from tenants.models import User
 from tenants.roles import ROLES
 from tests.support.accessibility import barriers
@@ -66,6 +66,15 @@ def test_beside_a_page_the_tasks_of_its_main_role_are_open_and_those_of_other_ro
     can_unlock = [title for _is_open, title, links in lists if 'href="/help/unlock-door/" aria-current="page"' in links]
     assert can_unlock == ["Guard", "Owner", "Facility manager"]
     assert len(lists) == len(ROLES)
+
+
+def test_the_front_page_has_the_tasks_of_each_role_folded(support):
+    page = support.get("/help/").content.decode()
+    lists = re.findall(r"<details>\s*<summary>(.+?)</summary>(.+?)</details>", page, re.S)
+    assert [title for title, _links in lists] == [role.title for role in ROLES]
+    links = re.findall(r'<a href="/help/([\w-]+)/"', page)
+    assert set(links) == set(tasks())
+    assert links == re.findall(r"\]\(([\w-]+)\.md\)", (FOLDER / "en" / "README.md").read_text(encoding="utf-8"))
 
 
 def test_there_is_no_other_page(support):
