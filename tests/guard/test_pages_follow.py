@@ -133,7 +133,7 @@ def test_an_open_page_shows_what_is_learned_without_being_touched(one, tab):
 def test_the_banner_of_a_hold_comes_and_goes_with_the_outcome_of_the_command(one, tab):
     with tenant_scope(one.tenant):
         PassController.objects.filter(device_id="D").update(device_id="mock_succeeded")
-    banner = tab.get_by_role("alert").filter(has_text="倉庫 入口 is held unlocked.")
+    banner = tab.locator(".status-worst").filter(has_text="倉庫 入口 is held unlocked until")
     tab.goes("devices/mock_succeeded/")
     for command, banners in (("Hold unlocked", 1), ("Lock", 0)):
         tab.get_by_role("button", name=command, exact=True).click()

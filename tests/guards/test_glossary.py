@@ -97,7 +97,7 @@ ALSO: dict[str, str] = {
     "expired": r"ended|period is over|end of use|kept after|too old",
     "file template": r"templates?",
     "expected guests": r"expected",
-    "guest": r"guests?|codes?|nobody|expected|others of this day|issue",
+    "guest": r"guests?|codes?|people|nobody|expected|others of this day|issue",
     "hold unlocked": r"h[eo]ld\b.*",
     "host": r"visit",
     "import": r"import\w*|bring|spreadsheets?|left out|leave out|holds",

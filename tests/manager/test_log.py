@@ -170,19 +170,19 @@ class TestLookingForAPerson:
         expect(page.locator("#log-person-found").get_by_role("link")).to_have_count(1)
         page.keyboard.press("ArrowDown")
         page.keyboard.press("Enter")
-        expect(page.locator(".filter-on")).to_have_text(re.compile("Person: 佐藤 花子"))
+        expect(page.locator(".filter-on")).to_have_text(re.compile("Person 佐藤 花子"))
         expect(page).to_have_url(re.compile(r"\?person=m-1$"))
         expect(page.locator("tr[data-id=no]")).to_have_count(0)
 
     def test_shows_who_is_chosen_by_name_and_takes_them_off_again(self, known, manager):
         page = manager.get(index(known, period="30d", person="m-1"))
-        assert "Person: 佐藤 花子" in said(page)
+        assert "Person 佐藤 花子" in said(page)
         assert f'class="filter-off" href="{index(known, period="30d")}"' in page.content.decode()
 
     def test_names_a_guest_who_is_gone_as_the_log_does(self, known, manager):
         with tenant_scope(known.tenant):
             Guest.objects.all().delete()
-        assert "Person: Rossi" in said(manager.get(index(known, person="g-1")))
+        assert "Person Rossi" in said(manager.get(index(known, person="g-1")))
 
     def test_is_not_for_a_guard_who_learns_no_name_that_todays_log_does_not_tell(self, known):
         with tenant_scope(known.tenant):
@@ -384,7 +384,7 @@ def test_on_paper_the_list_is_whole_with_what_narrows_it_and_without_tools(one, 
     page.emulate_media(media="print")
     page.set_viewport_size({"width": 688, "height": 1000})  # A4 between its margins
     expect(page.locator(".on-paper")).to_have_text(
-        re.compile(r"Complete through .*Period: Last 30 days · Person: 佐藤 花子 ·\s+1–2 / 2", re.DOTALL)
+        re.compile(r"Complete through .*Period: Last 30 days · Person 佐藤 花子 ·\s+1–2 / 2", re.DOTALL)
     )
     expect(page.get_by_role("columnheader", name="Person")).to_be_visible()
     for hidden in (".list-tools", ".list-search", ".log-period", ".log-saved", ".side"):
