@@ -37,16 +37,17 @@ def main(names: list[str]) -> None:
             for language in LANGUAGES:
                 if not names or entry["name"] in names:
                     path = FOLDER / f"pictures/{language}/{entry['name']}.webp"
-                    shown[_key(path)] = {"language": language, "labels": _take(browser, demo, entry, language, path)}
+                    _save(shown, path, language, _take(browser, demo, entry, language, path))
         for entry in wanted["picture"]:
             if not names or entry["name"] in names:
                 path, language = ROOT / f"docs/images/{entry['name']}.webp", entry.get("language", "en")
-                shown[_key(path)] = {"language": language, "labels": _take(browser, demo, entry, language, path)}
+                _save(shown, path, language, _take(browser, demo, entry, language, path))
+
+
+def _save(shown: dict[str, Any], path: Path, language: str, labels: list[str]) -> None:
+    """Save the labels on a picture. A run that fails later keeps those of the pictures before."""
+    shown[path.relative_to(ROOT).as_posix()] = {"language": language, "labels": labels}
     LABELS.write_text(json.dumps(shown, ensure_ascii=False, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-
-
-def _key(path: Path) -> str:
-    return path.relative_to(ROOT).as_posix()
 
 
 def _take(browser: Browser, demo: Demo, entry: dict[str, Any], language: str, path: Path) -> list[str]:
