@@ -45,7 +45,7 @@ def test_the_imports_page_leads_to_its_members_and_the_filter_can_be_removed(des
     assert "Show these members" in said(manager.get(members))
     page = manager.get(address)
     assert names(page) == {"新人0", "新人1", "改名"}
-    assert f"From import: {number} · staff.csv" in said(page)
+    assert f"From import {number} · staff.csv" in said(page)
     assert "Remove filter From import" in page.content.decode()
     assert "From import" not in said(listed())
     assert names(listed(**{"import": number, "q": "新人1"})) == {"新人1"}
