@@ -384,7 +384,7 @@ def test_on_paper_the_list_is_whole_with_what_narrows_it_and_without_tools(one, 
     page.emulate_media(media="print")
     page.set_viewport_size({"width": 688, "height": 1000})  # A4 between its margins
     expect(page.locator(".on-paper")).to_have_text(
-        re.compile(r"Complete through .*Period: Last 30 days · Person 佐藤 花子 ·\s+1–2 / 2", re.DOTALL)
+        re.compile(r"Complete through .*Period: Last 30 days · Person: 佐藤 花子 ·\s+1–2 / 2", re.DOTALL)
     )
     expect(page.get_by_role("columnheader", name="Person")).to_be_visible()
     for hidden in (".list-tools", ".list-search", ".log-period", ".log-saved", ".side"):
