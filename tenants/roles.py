@@ -33,6 +33,7 @@ class Permission(StrEnum):
     KEYS_OPERATE = "keys_operate"
     PLANS_EDIT = "plans_edit"
     LOCKDOWN = "lockdown"
+    LOCKDOWN_MANAGE = "lockdown_manage"
     ALERTS_VIEW = "alerts_view"
     ALERTS_TAKE = "alerts_take"
     ALERTS_MANAGE = "alerts_manage"
@@ -116,7 +117,10 @@ REQUIREMENTS: dict[Permission, PermissionRequirements] = {
     P.DOORS_OPERATE: PermissionRequirements(_("Unlock and lock doors"), SECOND_FACTOR, Proof.SHORT),
     P.KEYS_OPERATE: PermissionRequirements(_("Release and lock keys"), SECOND_FACTOR, Proof.SHORT),
     P.PLANS_EDIT: PermissionRequirements(_("Edit floor plans")),
-    P.LOCKDOWN: PermissionRequirements(_("Start and end a lockdown"), SECOND_FACTOR, Proof.SHORT),
+    P.LOCKDOWN: PermissionRequirements(
+        _("Start and end a lockdown or an evacuation unlock"), SECOND_FACTOR, Proof.SHORT
+    ),
+    P.LOCKDOWN_MANAGE: PermissionRequirements(_("Change the settings of lockdowns"), SECOND_FACTOR, Proof.SHORT),
     P.ALERTS_VIEW: PermissionRequirements(_("View alerts")),
     P.ALERTS_TAKE: PermissionRequirements(_("Take and close alerts")),
     P.ALERTS_MANAGE: PermissionRequirements(_("Change alert rules and who is notified"), SECOND_FACTOR, Proof.SHORT),
@@ -150,7 +154,7 @@ ALL_PERMISSIONS = frozenset(Permission)
 # are notified when a person gets one of them.
 SAFETY_PERMISSIONS = frozenset(
     {
-        P.LOCKDOWN,
+        P.LOCKDOWN_MANAGE,
         P.ALERTS_MANAGE,
         P.CAMERAS_MANAGE,
         P.EVIDENCE_MAKE,
@@ -205,9 +209,9 @@ class Receptionist(Role):
 class Guard(Role):
     name = "guard"
     title = _("Guard")
-    purpose = _("Monitors and unlocks doors.")
+    purpose = _("Monitors, locks and unlocks doors.")
     permissions = frozenset(
-        {P.TENANT_VIEW, P.BUILDING_VIEW, P.DEVICES_VIEW, P.DOORS_OPERATE, P.KEYS_OPERATE, P.LOGS_TODAY}
+        {P.TENANT_VIEW, P.BUILDING_VIEW, P.DEVICES_VIEW, P.DOORS_OPERATE, P.LOCKDOWN, P.KEYS_OPERATE, P.LOGS_TODAY}
         | {P.ALERTS_VIEW, P.ALERTS_TAKE, P.ROLL_CALL, P.ROLL_CALL_VIEW, P.CAMERAS_VIEW, P.CAMERAS_RECORDED, P.INTERCOM}
     )
 

@@ -293,7 +293,7 @@ def _describe_settings(_subject: str, values: SettingValues) -> Mapping[str, str
 
 SETTINGS_RULE = SafetyRule(
     name="lockdown",
-    permission=Permission.LOCKDOWN,
+    permission=Permission.LOCKDOWN_MANAGE,
     title=lambda _subject: coded_sentence("safety_rule.lockdown"),
     read=_read_settings,
     is_looser=_is_looser,

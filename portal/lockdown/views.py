@@ -33,8 +33,11 @@ from tenants.roles import Permission
 
 @tenant_view(Permission.DEVICES_VIEW)
 def index(request: TenantRequest) -> HttpResponse:
-    may = {"may_lock": request.access.can(Permission.LOCKDOWN), "setting": current_setting()}
-    return Lockdowns(request).respond("lockdown/index.html", may)
+    may = {
+        "may_lock": request.access.can(Permission.LOCKDOWN),
+        "may_set": request.access.can(Permission.LOCKDOWN_MANAGE),
+    }
+    return Lockdowns(request).respond("lockdown/index.html", may | {"setting": current_setting()})
 
 
 @tenant_view(Permission.LOCKDOWN)
@@ -58,12 +61,12 @@ def evacuation(request: TenantRequest) -> HttpResponse:
     return render(request, "lockdown/evacuation.html", context)
 
 
-@tenant_view(Permission.LOCKDOWN)
+@tenant_view(Permission.LOCKDOWN_MANAGE)
 def settings(request: TenantRequest) -> HttpResponse:
     return render(request, "lockdown/settings.html", {"form": SettingsForm(current_setting())})
 
 
-@tenant_view(Permission.LOCKDOWN, methods=["POST"])
+@tenant_view(Permission.LOCKDOWN_MANAGE, methods=["POST"])
 def save_settings(request: TenantRequest) -> HttpResponseBase:
     """Change the evacuation's doors and what a second person confirms."""
     form = SettingsForm(current_setting(), request.POST)

@@ -18,10 +18,6 @@ NO_RULE = {
     },
     "lets go on what was paused after a restore, which was there before": {"restore:release"},
     "is the second person's": {"safety:confirm", "safety:decline"},
-    "commands doors, under the settings": {
-        "lockdown:start", "lockdown:rehearse", "lockdown:open", "lockdown:rehearse_open", "lockdown:again",
-        "lockdown:release", "lockdown:confirm", "lockdown:withdraw",
-    },
     "is about one incident, on the record with what was removed": {
         "evidence:new", "evidence:edit", "evidence:note", "evidence:fetch", "evidence:close", "evidence:reopen",
         "evidence:hold", "evidence:end_hold", "evidence:records", "evidence:requests", "evidence:picture",

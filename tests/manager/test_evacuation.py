@@ -158,11 +158,19 @@ class TestUnlockingForAnEvacuation:
         with tenant_scope(one.tenant):
             assert not Intent.objects.exists()
 
-    def test_a_guard_may_neither_unlock_nor_choose(self, one, manager):
+    def test_a_guard_unlocks_the_chosen_doors_and_chooses_none(self, one, manager):
         choose(one, one.doors[0])
         guard = one.client(one.staff("guard"))
-        assert guard.post(url(one, "evacuation/start/")).status_code == 403
+        guard.post(url(one, "evacuation/start/"), {"nonce": nonce_of(guard, url(one, "evacuation/"))})
+        settle(one)
+        assert (one.doors[0], "cont_unlock") in sent(one)
         assert guard.post(url(one, "settings/save/"), {"second": ""}).status_code == 403
+
+    def test_an_auditor_may_neither_unlock_nor_choose(self, one, manager):
+        choose(one, one.doors[0])
+        auditor = one.client(one.staff("auditor"))
+        assert auditor.post(url(one, "evacuation/start/")).status_code == 403
+        assert auditor.post(url(one, "settings/save/"), {"second": ""}).status_code == 403
         assert "Choose what requires a second confirmation" in choose(one, second="nobody")
 
 
@@ -225,7 +233,7 @@ class TestTwoPersons:
         choose(one, second="both")
         start(manager, one)
         with tenant_scope(one.tenant):
-            Staff.objects.filter(user=order(one).started_by).update(role="guard")
+            Staff.objects.filter(user=order(one).started_by).update(role="auditor")
         assert "no longer has permission" in press(colleague, one, "confirm")
         assert sent(one) == []
 

@@ -75,8 +75,8 @@ class TestBefore:
 
     def test_the_page_of_doors_leads_there(self, one, manager):
         assert url(one) in manager.get(f"/t/{one.tenant.slug}/devices/").content.decode()
-        guard = one.client(one.staff("guard"))
-        _, _, page = guard.get(f"/t/{one.tenant.slug}/devices/").content.decode().partition("<main")
+        auditor = one.client(one.staff("auditor"))
+        _, _, page = auditor.get(f"/t/{one.tenant.slug}/devices/").content.decode().partition("<main")
         assert f'href="{url(one)}"' not in page.partition("</main>")[0]
 
     @pytest.mark.parametrize("wanted", [{"scope": ""}, {"scope": "everything"}, {"scope": "area", "area": "A9"},
@@ -139,7 +139,7 @@ class TestStarting:
         settle(one)
         assert sent(one) == sorted((door, "lock") for door in one.doors[:2])
 
-    @pytest.mark.parametrize("role", ["guard", "receptionist", "auditor"])
+    @pytest.mark.parametrize("role", ["receptionist", "auditor"])
     def test_nobody_else_may(self, one, role):
         client = one.client(one.staff(role))
         assert client.get(url(one, "new/")).status_code == 403
@@ -265,7 +265,7 @@ class TestWhatCameOfIt:
         lose(one, "倉庫")
         time_passes(one, minutes=1)
         with tenant_scope(one.tenant):
-            Staff.objects.filter(user=user).update(role="guard")
+            Staff.objects.filter(user=user).update(role="auditor")
         step(one)
         assert len(sent(one)) == 3
         owner = one.client()

@@ -57,19 +57,32 @@ def entries(place, act):
 
 
 class TestAGuard:
+    def test_locks_an_area_down_and_ends_it(self, one):
+        guard = one.client(one.staff("guard"))
+        assert f'href="{url(one, "new/")}?scope=all"' in guard.get(url(one)).content.decode()
+        start(guard, one, scope="area", area="A1")
+        settle(one)
+        assert sent(one) == [(one.doors[0], "lock"), (one.doors[1], "lock")]
+        press(guard, one, "release")
+        assert order(one).state == "released"
+
+    def test_does_not_see_the_settings(self, one):
+        guard = one.client(one.staff("guard"))
+        assert "Lockdown settings" not in guard.get(url(one)).content.decode()
+        assert guard.get(url(one, "settings/")).status_code == 403
+
+
+class TestAnAuditor:
     def test_sees_a_lockdown_and_none_of_its_buttons(self, one, manager):
         start(manager, one)
         settle(one)
         lose(one, "倉庫")
-        guard = one.client(one.staff("guard"))
-        html = page(guard, one)
+        auditor = one.client(one.staff("auditor"))
+        html = page(auditor, one)
         assert "2 of 3 doors locked" in html
         assert "Release</button>" not in html
         assert "Send again" not in html
-        assert f'href="{url(one, "new/")}"' not in guard.get(url(one)).content.decode()
-
-    def test_does_not_see_the_settings(self, one):
-        assert one.client(one.staff("guard")).get(url(one, "settings/")).status_code == 403
+        assert f'href="{url(one, "new/")}' not in auditor.get(url(one)).content.decode()
 
 
 class TestAPersonWhoLostTheRight:
@@ -80,7 +93,7 @@ class TestAPersonWhoLostTheRight:
         html = manager.get(asked["Location"]).content.decode()
         hidden = dict(re.findall(r'<input type="hidden" name="(next|made)" value="([^"]*)"', html))
         with tenant_scope(one.tenant):
-            Staff.objects.filter(user=user).update(role="guard")
+            Staff.objects.filter(user=user).update(role="auditor")
         answer = manager.post(asked["Location"].partition("?")[0], {**hidden, "password": PASSWORD})
         assert answer.status_code == 403
         with tenant_scope(one.tenant):
