@@ -211,7 +211,8 @@ _CONFIRM_WORDS = ("delete", "削除")
 
 @tenant_view(VIEW)
 def index(request: TenantRequest) -> HttpResponse:
-    return Changes(request, queries.jobs_of_family(FAMILY)).respond("changes/index.html")
+    may = {"may_change": request.access.can(Permission.MEMBERS_EDIT)}
+    return Changes(request, queries.jobs_of_family(FAMILY)).respond("changes/index.html", may)
 
 
 @tenant_view(VIEW, methods=["GET", "POST"], redraw_values={"preview": ""})

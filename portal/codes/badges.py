@@ -76,11 +76,15 @@ class CodeHours:
         return _("It stopped working at %(end)s.") % {"end": _moment(self.end, now)}
 
     @property
-    def period(self) -> str:
-        """Return `2026-11-21 09:00 – 18:00`, for paper."""
+    def moments(self) -> tuple[str, str]:
+        """Return `2026-11-21 09:00` and `18:00`, for paper."""
         begin, end = local(self.start), local(self.end)
         until = end.strftime("%H:%M" if begin.date() == end.date() else "%Y-%m-%d %H:%M")
-        return f"{begin:%Y-%m-%d %H:%M} – {until}"
+        return begin.strftime("%Y-%m-%d %H:%M"), until
+
+    @property
+    def period(self) -> str:
+        return " – ".join(self.moments)
 
 
 def hours_of(visit: Visit, now: datetime | None = None) -> CodeHours:

@@ -194,6 +194,7 @@ ACCOUNT_FORMS = {
     "reauthenticate": "tenants.staff.forms.ConfirmPasswordForm",
     "change_password": "tenants.staff.forms.NewPasswordForm",
     "reset_password": "tenants.staff.forms.ForgottenPasswordForm",
+    "reset_password_from_key": "tenants.staff.forms.ReplacedPasswordForm",
 }
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]

@@ -10,7 +10,13 @@ from collections.abc import Callable
 from typing import Any
 
 from allauth.account.adapter import get_adapter
-from allauth.account.forms import ChangePasswordForm, LoginForm, ReauthenticateForm, ResetPasswordForm
+from allauth.account.forms import (
+    ChangePasswordForm,
+    LoginForm,
+    ReauthenticateForm,
+    ResetPasswordForm,
+    ResetPasswordKeyForm,
+)
 from allauth.core import context
 from allauth.mfa import app_settings as mfa_settings
 from allauth.mfa.adapter import get_adapter as get_mfa_adapter
@@ -79,6 +85,14 @@ def _set_label(field: Any, label: Any) -> None:
     field.widget.attrs.pop("placeholder", None)
 
 
+def _set_new_password_labels(fields: dict[str, Any]) -> None:
+    """Label both fields of a new password. The first keeps its help, the rules for passwords."""
+    rules = fields["password1"].help_text
+    _set_label(fields["password1"], _("New password"))
+    _set_label(fields["password2"], _("New password again"))
+    fields["password1"].help_text = rules
+
+
 class SignInForm(LoginForm):  # type: ignore[misc]  # allauth has no types
     """Address and password; the page itself offers passkeys and the link to a forgotten password."""
 
@@ -101,6 +115,11 @@ class ConfirmPasswordForm(ReauthenticateForm):  # type: ignore[misc]  # allauth 
 class NewPasswordForm(ChangePasswordForm):  # type: ignore[misc]  # allauth has no types
     """A new password in place of the old one. Wrong old passwords count as at sign-in."""
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _set_label(self.fields["oldpassword"], _("Current password"))
+        _set_new_password_labels(self.fields)
+
     def clean_oldpassword(self) -> str:
         password: str = self.cleaned_data["oldpassword"]
         if not get_adapter().reauthenticate(self.user, password):
@@ -117,6 +136,14 @@ class ActivateAppForm(ActivateTOTPForm):  # type: ignore[misc]  # allauth has no
         TOTP(Authenticator(user=self.user))._mark_code_used(code)
         _retain_used_code(self.user, code)
         return code
+
+
+class ReplacedPasswordForm(ResetPasswordKeyForm):  # type: ignore[misc]  # allauth has no types
+    """A new password, on the page of the link from a mail."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _set_new_password_labels(self.fields)
 
 
 class ForgottenPasswordForm(ResetPasswordForm):  # type: ignore[misc]  # allauth has no types
