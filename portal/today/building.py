@@ -108,8 +108,8 @@ class OccupancyFilter:
         return f"?{made.urlencode()}" if made else ""
 
     @property
-    def is_narrowed(self) -> bool:
-        return bool(self.text or self.kind or self.certainty or self.area)
+    def filter_count(self) -> int:
+        return sum(map(bool, (self.text, self.kind, self.certainty, self.area)))
 
     def matches(self, person: PersonInside) -> bool:
         """Check whether a person matches the filters."""

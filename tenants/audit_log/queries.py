@@ -73,6 +73,11 @@ class AuditFilter:
     until: date | None = None
     support_only: bool = False
 
+    @property
+    def count(self) -> int:
+        """Return how many filters are in force."""
+        return sum(bool(value) for value in astuple(self))
+
 
 @dataclass(frozen=True)
 class AuditPage:

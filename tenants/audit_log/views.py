@@ -20,7 +20,7 @@ def index(request: TenantRequest) -> HttpResponse:
     page = queries.page(audit_filter, request.GET.get("after", ""))
     query = request.GET.copy()
     query["after"] = page.next_cursor
-    filtered = audit_filter != queries.AuditFilter() or bool(form.errors)
+    filtered = audit_filter.count + len(form.errors)
     context = {"form": form, "page": page, "next": query.urlencode() if page.next_cursor else "", "filtered": filtered}
     return render(request, "tenants/audit_log/index.html", context)
 
