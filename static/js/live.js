@@ -123,29 +123,64 @@ document.addEventListener("htmx:afterSettle", (event) => {
   arrived(event.detail.requestConfig?.elt?.dataset?.watch);
   giveBack();
 });
-// Focus stays where it was when that is drawn anew, also behind a dialog: on what does the same for the same row. What
-// takes focus from it on purpose ends this; a part of the page that draws itself without htmx says `portal:drawn`.
+// Focus stays where it was when that is drawn anew, also behind a dialog: on what does the same for the same row, else on
+// what is called the same, else on the nearest part around it. What takes focus from it on purpose ends this; a part of
+// the page that draws itself without htmx says `portal:drawn`.
 let focused = null;
 let did = ""; // what it did: said while it is in its form
-document.addEventListener("focusin", ({ target }) => { if (!target.closest("dialog")) [focused, did] = [target, does(target)]; });
+let around = []; // the parts it is in, inmost first
+const PLACES = "[id], [data-id], [aria-labelledby], dd, li";
+document.addEventListener("focusin", ({ target }) => {
+  if (target.closest("dialog")) return;
+  [focused, did, around] = [target, does(target), []];
+  for (let each = target; each; each = each.parentElement) if (each.matches(PLACES)) around.push(each);
+});
 document.addEventListener("focusout", () => setTimeout(() => {
   if (document.activeElement === document.body && focused?.isConnected) focused = null;
 }));
 const DOES = ["href", "name", "value", "form", "formaction"];
+const rowOf = (each) => each.closest("[data-id]")?.dataset.id;
 const does = (each) => JSON.stringify([
-  ...DOES.map((name) => each.getAttribute(name)), each.closest("[data-id]")?.dataset.id,
+  ...DOES.map((name) => each.getAttribute(name)), rowOf(each),
   each.closest("form")?.getAttribute("action"), each.matches("a, tr, form *, #notices > summary") || each.textContent.trim(),
 ]);
+function doesTheSame() {
+  const found = [...document.querySelectorAll(`:is(main, .banners) ${focused.tagName}`)].filter((each) => does(each) === did);
+  return found[1] && !found[0].matches("a, tr") ? null : found[0]; // of two buttons it could be the other one
+}
+// What is called the same in the same part and row: a column's head that now sorts the other way, the next page.
+const called = (each) => each.getAttribute("aria-label") ?? each.textContent.trim();
+function isCalledTheSame() {
+  const part = around.map((each) => document.getElementById(each.id)).find((each) => each);
+  const found = [...part?.querySelectorAll(focused.tagName) ?? []];
+  const same = found.filter((each) => called(each) && called(each) === called(focused) && rowOf(each) === rowOf(focused));
+  return same.length === 1 ? same[0] : null;
+}
+// The menu that it was in, which is closed again: the menus of a part stay in their order.
+function menu() {
+  const part = around.find((each) => document.getElementById(each.id));
+  const [before, now] = [part, part && document.getElementById(part.id)].map((each) => [...each?.querySelectorAll("details[data-menu]") ?? []]);
+  return now[before.indexOf(focused.closest("details[data-menu]"))]?.querySelector("summary");
+}
+function nearest(part) {
+  const row = part.dataset.id && document.querySelector(`main ${part.tagName}[data-id="${CSS.escape(part.dataset.id)}"]`);
+  const now = part.isConnected ? part : document.getElementById(part.id) || row;
+  return document.getElementById((now ?? part).getAttribute("aria-labelledby")) ?? now;
+}
 function giveBack() {
   if (document.activeElement !== document.body || !focused || focused.isConnected) return;
-  const found = [...document.querySelectorAll(`:is(main, .banners) ${focused.tagName}`)].filter((each) => does(each) === did);
-  const again = found[0];
-  if (!again || (found[1] && !again.matches("a, tr"))) return; // of two buttons it could be the other one
-  if (again.matches("tr")) again.tabIndex = -1;
-  if (focused.closest("tr.here")) again.closest("tr").classList.add("here");
-  again.focus({ preventScroll: true });
+  const was = focused;
+  for (const find of [doesTheSame, isCalledTheSame, menu, ...around.map((part) => () => nearest(part)), () => document.getElementById("content")]) {
+    const again = find();
+    if (!again) continue;
+    if (again.matches("tr") || !again.matches("a, button, input, select, textarea, summary")) again.tabIndex = -1;
+    if (was.closest("tr.here")) again.closest("tr")?.classList.add("here");
+    again.focus({ preventScroll: true });
+    if (document.activeElement === again) return;
+  }
 }
 document.addEventListener("portal:drawn", giveBack);
+document.addEventListener("click", () => setTimeout(giveBack)); // a note that is closed, a row that is removed
 document.addEventListener("close", () => setTimeout(giveBack), true); // focus leaves a dialog after it has closed
 // Rows that came while somebody looks are told apart for a moment: those above the first one that was there before.
 const ARRIVED = 4000;
