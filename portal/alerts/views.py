@@ -13,14 +13,14 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from portal.alerts.forms import AddressForm, NoteForm, NotificationForm, RecipientsForm, RuleForm
-from portal.alerts.incident import Passages, similar_alerts
+from portal.alerts.incident import Passages, TimelineEntry, load_timeline, similar_alerts
 from portal.alerts.lists import AlertRecords, Alerts, severity, state_text
 from portal.base.ui import live_updates
 from portal.base.ui.url_lookup import get_row_or_404
 from portal.domain.alerts import actions
 from portal.domain.alerts.actions import try_rule
 from portal.domain.alerts.kinds import KINDS
-from portal.domain.alerts.models import Alert, AlertNote
+from portal.domain.alerts.models import Alert
 from portal.domain.alerts.rules import EffectiveRule, find_rule, hours_text, load_rules, rule_of
 from portal.domain.alerts.scopes import describe_scopes
 from portal.domain.alerts.words import AlertTexts
@@ -36,7 +36,7 @@ from tenants.access import AccessDenied, TenantRequest, tenant_view
 from tenants.interrupted_requests import run_and_return
 from tenants.roles import Permission
 
-# The most notes, and the most messages, on an alert's page.
+# The most messages on an alert's page.
 _MAX_SHOWN = 50
 # The ID of the button that assigns or unassigns an alert.
 _ASSIGNMENT = "alert-assign"
@@ -66,7 +66,7 @@ def _alert_context(request: TenantRequest, found: Alert) -> dict[str, Any]:
     outgoing = list(outbox.messages_about(found.pk, ALERT.name)[:_MAX_SHOWN])
     records = AlertRecords(request, found)
     passages = Passages(request, found)
-    notes = list(found.notes.select_related("by").order_by("-pk")[:_MAX_SHOWN])[::-1]
+    timeline = load_timeline(found)
     return {
         "alert": found,
         "title": texts.title(found),
@@ -74,23 +74,26 @@ def _alert_context(request: TenantRequest, found: Alert) -> dict[str, Any]:
         "severity": severity(found),
         "state": state_text(found),
         "records": records,
-        "notes": notes,
+        "timeline": timeline,
         "passages": passages,
         "similar": [(each, state_text(each)) for each in similar_alerts(found)],
         "outgoing": outgoing,
         "may_take": request.access.can(Permission.ALERTS_TAKE),
         "is_mine": found.taken_by_id == request.user.pk,
-        "version": _version_of(found, [*records.rows, *passages.records], notes, outgoing),
+        "version": _version_of(found, [*records.rows, *passages.records], timeline, outgoing),
     }
 
 
 def _version_of(
-    found: Alert, records: Sequence[History], notes: Sequence[AlertNote], outgoing: Sequence[OutgoingMessage]
+    found: Alert,
+    records: Sequence[History],
+    timeline: Sequence[TimelineEntry],
+    outgoing: Sequence[OutgoingMessage],
 ) -> str:
     """Return the version mark of everything that changes on the page."""
-    steps = found.times, found.last_at, found.ended_at, found.taken_by_id, found.closed_at
-    record_ids, note_ids = [each.pk for each in records], [each.pk for each in notes]
-    return live_updates.version_of(*steps, record_ids, note_ids, [(each.state, each.answer) for each in outgoing])
+    facts = found.times, found.last_at, found.ended_at, found.taken_by_id
+    record_ids, steps = [each.pk for each in records], [each.at for each in timeline]
+    return live_updates.version_of(*facts, record_ids, steps, [(each.state, each.answer) for each in outgoing])
 
 
 def _apply(

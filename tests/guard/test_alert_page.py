@@ -156,9 +156,37 @@ class TestSimilarAlerts:
             assert page_of(place, each) not in similar
 
 
-def test_notes_are_in_the_order_of_time(place, door, guard):
-    alert = forced(place, door)
-    for text in ("On my way", "Door shut again"):
-        guard.post(reverse("alerts:note", args=[place.tenant.slug, alert.pk]), {"text": text})
-    page = said(guard.get(page_of(place, alert)))
-    assert page.index("On my way") < page.index("Door shut again")
+class TestItsTimeline:
+    def test_notes_are_in_the_order_of_time(self, place, door, guard):
+        alert = forced(place, door)
+        for text in ("On my way", "Door shut again"):
+            guard.post(reverse("alerts:note", args=[place.tenant.slug, alert.pk]), {"text": text})
+        page = said(guard.get(page_of(place, alert)))
+        assert page.index("On my way") < page.index("Door shut again")
+
+    def test_assignments_and_the_closing_are_among_the_notes(self, place, door, guard):
+        alert = forced(place, door)
+        steps = [
+            ("take", {}),
+            ("note", {"text": "On my way"}),
+            ("give_back", {}),
+            ("take", {}),
+            ("close", {"text": "Shut"}),
+        ]
+        for name, values in steps:
+            guard.post(reverse(f"alerts:{name}", args=[place.tenant.slug, alert.pk]), values)
+        html = guard.get(page_of(place, alert)).content.decode()
+        timeline = html.partition('id="alert-timeline"')[2].partition("</ol>")[0]
+        words = ("Began", "Assigned to", "On my way", "Unassigned by", "Assigned to", "Closed by")
+        at = -1
+        for word in words:
+            assert (at := timeline.find(word, at + 1)) >= 0, word
+
+    def test_an_open_page_follows_a_new_assignment(self, place, door, guard):
+        alert = forced(place, door)
+        versions = []
+        for name in ("take", "give_back", "take"):
+            guard.post(reverse(f"alerts:{name}", args=[place.tenant.slug, alert.pk]))
+            html = guard.get(page_of(place, alert)).content.decode()
+            versions.append(re.search(r'id="alert-now"[^>]* data-version="([^"]+)"', html)[1])
+        assert len(set(versions)) == 3
