@@ -147,7 +147,8 @@ def _record_finder(*words: DoorEvent) -> Callable[[Tenant, Alert, Iterable[Histo
 
 FORCED = AlertKind(
     name="forced",
-    message=gettext_lazy("%(place)s was forced open."),
+    message=gettext_lazy("%(place)s has been forced open."),
+    past_message=gettext_lazy("%(place)s was forced open."),
     severity=Severity.ALARM,
     has_scope=True,
     is_about_door=True,
@@ -287,7 +288,7 @@ _BANNER_RANKS = {
     DoorState.HELD: Rank.HELD,
 }
 _BANNER_TEXTS = {
-    DoorState.FORCED_OPEN: gettext_lazy("%(door)s was forced open."),
+    DoorState.FORCED_OPEN: gettext_lazy("%(door)s has been forced open."),
     DoorState.LEFT_OPEN: gettext_lazy("%(door)s has been left open."),
     DoorState.HELD_OPEN: gettext_lazy("%(door)s is held unlocked and is open."),
     DoorState.HELD: gettext_lazy("%(door)s is held unlocked."),

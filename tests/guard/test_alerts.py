@@ -91,7 +91,7 @@ class TestWhatBecomesAnAlert:
 
     def test_a_door_forced_open_is_an_alarm_and_ends_when_the_log_says_so(self, one, guard):
         told(one, forced(3))
-        assert "倉庫 入口 was forced open." in said(guard.get(at(one)))
+        assert "倉庫 入口 has been forced open." in said(guard.get(at(one)))
         told(one, forced(1, status="restore"))
         assert alerts(one, "forced")[0].ended_at is not None
 
@@ -201,7 +201,7 @@ class TestWorkingWithOne:
     def test_its_page_tells_what_when_and_by_which_records(self, one, guard, alert):
         page = said(guard.get(at(one, "alerts:alert", alert.pk)))
         for text in (
-            "倉庫 入口 was forced open.",
+            "倉庫 入口 has been forced open.",
             "Alarm",
             "Ongoing",
             "1 log record",
@@ -276,7 +276,7 @@ class TestWorkingWithOne:
     @pytest.mark.parametrize("act", ["take", "give_back", "note", "close"])
     def test_an_auditor_sees_it_and_does_nothing(self, one, alert, act):
         auditor = one.client(one.staff("auditor"))
-        assert "倉庫 入口 was forced open." in said(auditor.get(at(one, "alerts:alert", alert.pk)))
+        assert "倉庫 入口 has been forced open." in said(auditor.get(at(one, "alerts:alert", alert.pk)))
         assert auditor.post(at(one, f"alerts:{act}", alert.pk), {"text": "Door shut"}).status_code == 403
 
     def test_a_guard_reads_none_of_its_records_of_yesterday(self, one, guard):
@@ -316,7 +316,7 @@ class TestWorkingWithOne:
         guard.post(at(one, "alerts:close", alert.pk), {"text": "Door shut"})
         told(one, record(timezone.now(), category="suspicious", content="Odd", device_id="D1", device_name="倉庫 入口"))
         page = said(guard.get(at(one)))
-        assert page.index("Suspicious event at 倉庫 入口.") < page.index("倉庫 入口 was forced open.")
+        assert page.index("Suspicious event at 倉庫 入口.") < page.index("倉庫 入口 has been forced open.")
         assert "forced open." not in said(guard.get(f"{at(one)}?state=open"))
 
     def test_a_guard_changes_no_rule(self, one, guard):
@@ -369,12 +369,12 @@ class TestBanners:
     def test_a_door_has_one_banner_for_one_cause(self, one, guard):
         told(one, forced(3))
         page = said(guard.get(at(one, "history:index")))
-        assert page.count("倉庫 入口 was forced open.") == 2, "as the worst state, and on the sheet of all"
+        assert page.count("倉庫 入口 has been forced open.") == 2, "as the worst state, and on the sheet of all"
 
     def test_more_than_two_are_counted(self, one, guard):
         told(one, *(forced(3, device_id=f"X{number}", device_name=f"X{number}") for number in range(4)))
         page = said(guard.get(at(one, "history:index")))
-        assert page.count("was forced open.") == 1 + 2, "the worst, and two on the sheet of all"
+        assert page.count("has been forced open.") == 1 + 2, "the worst, and two on the sheet of all"
         assert "2 more alerts" in page
 
 

@@ -27,9 +27,9 @@ def test_a_forced_door_stands_above_a_key_that_is_overdue(place):
         detection.check_tenant()
     html = place.client(place.staff("guard")).get(f"/t/{place.tenant.slug}/keys/").content.decode()
     worst, sheet = html.split('class="status-worst">', 1)[1].split('class="menu-body"', 1)
-    assert worst.startswith("倉庫 入口 was forced open.")
+    assert worst.startswith("倉庫 入口 has been forced open.")
     assert "· 1 more" in worst
-    assert sheet.index("倉庫 入口 was forced open.") < sheet.index("has been out for over 12 hours.")
+    assert sheet.index("倉庫 入口 has been forced open.") < sheet.index("has been out for over 12 hours.")
     assert '<span class="nav-count" data-count="keys">1</span>' in html
     assert 'data-counts="{&quot;alerts&quot;: 2, &quot;keys&quot;: 1}"' in html
 
@@ -52,4 +52,4 @@ def test_a_lockdown_has_a_bar_and_other_notices_share_a_line(place):
     html = place.client(place.staff("guard")).get(f"/t/{place.tenant.slug}/alerts/").content.decode()
     bars, line = html.split('<div class="notice-line', 1)
     assert bars.count('class="banner banner-alarm"') == 1
-    assert "倉庫 入口 was forced open." in line
+    assert "倉庫 入口 has been forced open." in line

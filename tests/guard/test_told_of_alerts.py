@@ -101,7 +101,7 @@ class TestByMail:
         with tenant_scope(one.tenant):
             link = settings.PORTAL_URL + at(one, "alert", Alert.objects.get().pk)
         assert link in texts[one.owner.email].get_content()
-        assert "倉庫 入口 was forced open." in texts[one.owner.email].get_content()
+        assert "倉庫 入口 has been forced open." in texts[one.owner.email].get_content()
         assert "Alarm: Door forced open" in texts[one.owner.email]["Subject"]
         assert "forced" not in texts[guard.email].get_content()
 
@@ -218,7 +218,7 @@ class TestAWebAddress:
         told = dict(each.split("=") for each in post.headers["X-Alert-Signature"].split(","))
         assert told["v1"] == hmac.new(secret.encode(), f"{told['t']}.".encode() + post.body, hashlib.sha256).hexdigest()
         assert post.headers["Host"] == f"localhost:{chat.port}"
-        assert "倉庫 入口 was forced open." in json.loads(post.body)["text"]
+        assert "倉庫 入口 has been forced open." in json.loads(post.body)["text"]
         with tenant_scope(one.tenant):
             entry = AuditEntry.objects.get(action="alert_address.add")
         assert entry.after["url"] == "https://localhost/…1234"
@@ -256,7 +256,7 @@ class TestAWebAddress:
         send(one)
         body = json.loads(chat.posts[0].body)
         assert body["title"] == one.tenant.name
-        assert "倉庫 入口 was forced open." in body["body"]["text"]
+        assert "倉庫 入口 has been forced open." in body["body"]["text"]
 
     def test_is_tried_again_after_a_failure_and_not_after_a_refusal(self, one, chat, manager):
         add(one, manager, chat.url())
