@@ -223,7 +223,7 @@ JAPANESE: dict[str, Any] = {
         "forced_open": "こじ開け",
         "open_too_long": "閉め忘れ",
         "unlock_error": "解錠失敗",
-        "no_power": "電源なし",
+        "no_power": "電源断",
         "no_connection": "通信なし",
         "in": "入口側",
         "out": "出口側",
