@@ -20,6 +20,6 @@ def draw_door_of_alert(request: TenantRequest) -> SafeString:
     if door is None:
         return SafeString("")
     context = live_context(request, door)
-    context["may_operate"] = context["may_operate"] and current_connection().has_licence_key
+    context |= {"licensed": current_connection().has_licence_key, "is_of_alert": True}
     context["commands"] = [each for each in DoorCommand if each is not DoorCommand.HOLD]
-    return render_to_string("devices/of_alert.html", context | {"alert": alert, "fresh": False}, request)
+    return render_to_string("devices/of_alert.html", context | {"alert": alert}, request)

@@ -59,7 +59,8 @@ def door(request: TenantRequest, device_id: str) -> HttpResponse:
     found = get_door(device_id)
     context = live_context(request, found)
     if live_updates.is_poll(request):
-        return live_updates.render_update(request, context["version"], "devices/now.html", context | {"fresh": True})
+        context |= {"fresh": True, "is_of_alert": request.GET.get("of") == "alert"}
+        return live_updates.render_update(request, context["version"], "devices/now.html", context)
     connection = current_connection()
     context |= {
         "areas": areas_by_door().get(device_id, []),

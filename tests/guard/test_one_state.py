@@ -7,6 +7,7 @@ import pytest
 from accessapi.doors import DoorEvent
 from portal.base.timers.clock import database_now
 from portal.devices import status_reading
+from portal.domain.alerts.models import Alert, Severity
 from portal.domain.cameras.models import Camera
 from portal.domain.intents import sending, tracking
 from portal.domain.intents.models import Intent
@@ -27,7 +28,7 @@ NAME = "倉庫 入口"
 
 @pytest.fixture
 def one(place):
-    """Create a door that is on a plan, has an intercom and was part of a lockdown drill."""
+    """Create a door that is on a plan, has an intercom and an alert, and was part of a lockdown drill."""
     with tenant_scope(place.tenant):
         PassController.objects.create(device_id="D", device_name=NAME)
         Camera.objects.create(camera_id="C", name="通用口カメラ", doors=["D"], is_intercom=True)
@@ -36,8 +37,12 @@ def one(place):
         Placement.objects.create(plan=plan, kind=Placed.DOOR, identifier="D", x=500, y=500)
         order = Lockdown.objects.create(nonce="n", kind=Kind.LOCKDOWN, state=State.REHEARSED, scope=Scope.ALL, **by)
         LockdownDoor.objects.create(lockdown=order, device_id="D", name=NAME)
+        times = dict.fromkeys(("began_at", "last_at", "ended_at"), database_now())
+        facts = {"facts": {"device": "D", "device_name": NAME}, "severity": Severity.INFO, "weight": 0}
+        alert = Alert.objects.create(kind="suspicious", subject="pass_controller:D", **times, **facts)
     place.pages = PAGES | {
         "door": "devices/D/",
+        "alert": f"alerts/{alert.pk}/",
         "plan": f"plans/{plan.pk}/",
         "intercom": "intercom/C/",
         "lockdown": f"lockdown/{order.pk}/",

@@ -19,6 +19,7 @@ _CHIP = re.compile(r'<span class="chip chip-\w+"><svg.*?</svg>(.*?)</span></span
 #: Where the part about the door begins on a page, where its name alone is not enough to find it.
 _BEGINS = {
     "door": 'id="door-state"',
+    "alert": 'id="door-state"',
     "lockdown": "Now:",
     "box": 'id="box-state"',
     "key": 'id="key-state"',
