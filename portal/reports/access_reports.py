@@ -155,7 +155,7 @@ def unused_access(report: Report) -> ReportContent:
         period=period_text(report.since, report.until),
         sheets=[
             ReportTable(_("Unused credentials"), [*person, _("Credentials"), _("Last used")]),
-            ReportTable(_("Use by area"), [_("Area"), *_use_columns()]),
+            ReportTable(_("Use by area"), [_("Area"), *_use_columns()], numbers=[1, 2, 3]),
             ReportTable(_("Unused access rights"), [*person, _("Areas")]),
         ],
         lines=(),
@@ -282,7 +282,7 @@ def who_entered(report: Report) -> ReportContent:
         title=_("Who entered"),
         about=report.choices.get("area_name", "") or _("All doors"),
         period=period_text(report.since, report.until),
-        sheets=[ReportTable(pgettext("report", "By person"), columns, note)],
+        sheets=[ReportTable(pgettext("report", "By person"), columns, note, numbers=[3])],
         lines=(),
         figures=[
             figure_of(pgettext("report", "People"), len(rows), is_at_least=at_least),

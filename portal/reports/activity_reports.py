@@ -1,70 +1,47 @@
-"""Reports about keys, guests, alerts and staff's actions, and about all of them by day."""
+"""Reports about keys, guests, alerts and staff's actions."""
 
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
-from functools import cached_property
+from datetime import timedelta
 from statistics import median
-from typing import Any
 
 from django.db.models import Count, Max, Min, QuerySet
-from django.db.models.functions import TruncDate
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
 from accessapi.overrides import States
 from portal.base.files.cells import CellValue
-from portal.base.ui.times import TOKYO, local, local_or_none, moment_text
+from portal.base.ui.times import local, local_or_none, moment_text
 from portal.domain.alerts import overdue_keys
 from portal.domain.alerts.models import Alert
 from portal.domain.alerts.words import AlertTexts
 from portal.domain.events import MirrorKind
 from portal.domain.history import gaps
-from portal.domain.history.coverage import load_coverage
 from portal.domain.places.models import Key, KeyBox, KeyState
 from portal.domain.sync.freshness import Freshness, describe_outdated, freshness_of
 from portal.domain.visits.models import Visit
 from portal.reports.content import (
+    AlertMonitoring,
     ReportContent,
-    ReportFigure,
     ReportTable,
     TableLine,
     before_portal_text,
     completeness,
     figure_of,
     is_complete,
-    is_covered,
     lines_of_table,
-    monitored_since,
     name_guests,
-    number_in,
-    number_of,
-    number_text,
-    period_of_days,
     period_text,
     portal_begun_text,
-    query_log,
-    unmonitored_text,
+    unrecorded_text,
 )
 from portal.reports.models import Report
 from tenants import sentences
 from tenants.audit_log.queries import find_actions
 from tenants.connections.words import TITLES
-from tenants.models import current_tenant
 
 _BATCH_SIZE = 1000
-_SMALLEST_STEP = timedelta(microseconds=1)
-_ALERTS_COLUMN = 4  # the column of alerts in the week's table
-_PORTAL_COLUMNS = (3, 5)  # the week's columns that only the portal records: guests and staff actions
-_BY_DAY_SQL = """
-SELECT (at AT TIME ZONE 'Asia/Tokyo')::date,
-       count(*) FILTER (WHERE category = ANY(%(used)s) AND member_id <> ''), count(*)
-  FROM {history}
- WHERE tenant_id = %(tenant)s AND at >= %(since)s AND at < %(until)s AND NOT notified
- GROUP BY 1
-"""
 # A placeholder for every value of a sentence, including plural counts.
 _PLACEHOLDER = 424242
 
@@ -141,7 +118,8 @@ def guests(report: Report) -> ReportContent:
     rows = Visit.objects.filter(use_date_start__gte=report.since, use_date_start__lt=report.until)
     erased = rows.filter(erased_at__isnull=False).count()
     visits = rows.filter(erased_at=None).order_by("use_date_start", "pk")
-    begun, start = before_portal_text(report.since), portal_begun_text(report.since)
+    begun, unknown = before_portal_text(report.since), unrecorded_text(report.until)
+    start = portal_begun_text(report.since, report.until)
     late = describe_outdated(freshness_of(report.tenant), MirrorKind.GUESTS)
     unmarked = not is_complete(report.since, report.until)
     hosts = Counter(visits.exclude(host_name="").values_list("host_name", flat=True))
@@ -162,17 +140,18 @@ def guests(report: Report) -> ReportContent:
                     _("Left"),
                 ],
             ),
-            ReportTable(_("By host"), [_("Host"), _("Visits")]),
+            ReportTable(_("By host"), [_("Host"), _("Visits")], numbers=[1]),
         ],
         lines=_visits(visits, hosts),
         named_since=visits.aggregate(end=Min("use_date_end"))["end"],
         figures=[
-            figure_of(_("Visits"), rows.count(), is_at_least=bool(begun or late), begun=start),
+            figure_of(_("Visits"), rows.count(), is_at_least=bool(begun or late), begun=start, unknown=unknown),
             figure_of(
                 _("Arrived"),
                 rows.filter(arrived_at__isnull=False).count(),
                 is_at_least=bool(begun or late) or unmarked,
                 begun=start,
+                unknown=unknown,
             ),
         ],
         is_partial=bool(begun or late) or unmarked,
@@ -215,8 +194,12 @@ def alerts(report: Report) -> ReportContent:
         .order_by("began_at", "pk")
     )
     taken = sum(1 for row in rows if row.taken_at)
-    doubt = unmonitored_text(report.since, report.until)
+    monitoring = AlertMonitoring.load()
+    doubt = monitoring.missing_text(report.since, report.until)
+    start = monitoring.begun_text(report.since, report.until)
+    unknown = "" if monitoring.is_on_in(report.until) else _("not monitored")
     is_partial = bool(doubt) or not is_complete(report.since, report.until)
+    is_empty = is_partial and not rows
     by_kind: dict[str, list[Alert]] = defaultdict(list)
     texts = AlertTexts(None, {})
     for row in rows:
@@ -229,12 +212,15 @@ def alerts(report: Report) -> ReportContent:
         title=_("Alerts"),
         about="",
         period=period_text(report.since, report.until),
-        sheets=[ReportTable(_("By kind"), kinds), ReportTable(_("All alerts"), each)],
+        sheets=[
+            ReportTable(_("By kind"), kinds, numbers=[1, 2, 3, 4, 5]),
+            ReportTable(_("All alerts"), each, numbers=[4]),
+        ],
         lines=_alerts(by_kind, rows, texts),
         figures=[
-            figure_of(_("Alerts"), len(rows), is_at_least=is_partial),
-            figure_of(pgettext("alert", "Assigned"), taken),
-            figure_of(_("Never assigned"), len(rows) - taken),
+            figure_of(_("Alerts"), len(rows), is_at_least=is_partial, begun=start, unknown=unknown),
+            figure_of(pgettext("alert", "Assigned"), taken, is_at_least=is_empty, unknown=unknown),
+            figure_of(_("Never assigned"), len(rows) - taken, is_at_least=is_empty, unknown=unknown),
         ],
         complete=[_("Alerts from enabled rules"), *doubt, *completeness(report)],
         is_partial=is_partial,
@@ -260,7 +246,7 @@ def staff(report: Report) -> ReportContent:
     rows = find_actions().filter(act_at__gte=report.since, act_at__lt=report.until, by__isnull=False).order_by()
     by = rows.values_list("by__name", "by__email", "action")
     found = by.annotate(n=Count("pk"), support=Count("support_session"), last=Max("at"))
-    start = portal_begun_text(report.since)
+    start, unknown = portal_begun_text(report.since, report.until), unrecorded_text(report.until)
     sorted_rows = sorted(found, key=lambda row: (row[0] or row[1], -row[3], row[2]))
     columns = [
         pgettext("person", "Name"),
@@ -282,9 +268,12 @@ def staff(report: Report) -> ReportContent:
             ],
         ),
         figures=[
-            figure_of(pgettext("report", "People"), len({row[1] for row in sorted_rows}), begun=start),
-            figure_of(_("Actions"), sum(row[3] for row in sorted_rows), begun=start),
-            figure_of(_("In support sessions"), sum(row[4] for row in sorted_rows), begun=start),
+            figure_of(label, number, is_at_least=bool(unknown), begun=start, unknown=unknown)
+            for label, number in (
+                (pgettext("report", "People"), len({row[1] for row in sorted_rows})),
+                (_("Actions"), sum(row[3] for row in sorted_rows)),
+                (_("In support sessions"), sum(row[4] for row in sorted_rows)),
+            )
         ],
         complete=[_("From this portal’s audit log, including support staff"), *before_portal_text(report.since)],
         is_partial=bool(before_portal_text(report.since)),
@@ -299,101 +288,3 @@ def _action_text(action: str) -> str:
         return action
     text = str(sentences.TEXTS[action] % defaultdict(lambda: _PLACEHOLDER)).replace(str(_PLACEHOLDER), "…")
     return re.split(r"[:：]\s*…", text)[0]
-
-
-# The week
-
-
-def _at_least_or(n: int, unknown: str) -> str:
-    """Return "at least n", or `unknown` if n is 0."""
-    return number_text(n, is_at_least=True) if n else unknown
-
-
-@dataclass(frozen=True)
-class _DailyNumbers:
-    """Numbers for each day: entries, records, guests, alerts, staff's actions.
-
-    Uncertain numbers are texts: the log and alerts on days with gaps in the log, alerts before monitoring began, and
-    guests and actions before the tenant was created.
-    """
-
-    since: datetime
-    until: datetime
-
-    @cached_property
-    def rows(self) -> list[Sequence[CellValue]]:
-        log = {day: (used, records) for day, used, records in query_log(_BY_DAY_SQL, self.since, self.until)}
-        guests = self._count(Visit.objects.filter(arrived_at__isnull=False), "arrived_at")
-        alerts = self._count(Alert.objects.all(), "began_at")
-        staff = self._count(find_actions().filter(by__isnull=False), "act_at")
-        known, watched, begun = load_coverage(), monitored_since(), current_tenant().created_at
-        found: list[Sequence[CellValue]] = []
-        day, end = local(self.since).date(), local(self.until - _SMALLEST_STEP).date()
-        while day <= end:
-            since, until = period_of_days(day, day)
-            is_whole_day = is_covered(known, max(since, self.since), min(until, self.until))
-            of_log = [each if is_whole_day else _at_least_or(each, _("not loaded")) for each in log.get(day, (0, 0))]
-            came = number_of(guests[day], is_at_least=not is_whole_day)  # arrivals are also set by the log
-            own = [
-                number if since >= begun else _at_least_or(each, _("not recorded"))
-                for number, each in ((came, guests[day]), (staff[day], staff[day]))
-            ]
-            if watched is None or watched >= until:
-                alert_count: CellValue = _at_least_or(alerts[day], _("not monitored"))
-            else:
-                alert_count = number_of(alerts[day], is_at_least=not is_whole_day or watched > since)
-            found.append([day, *of_log, own[0], alert_count, own[1]])
-            day += timedelta(days=1)
-        return found
-
-    def sum_of(self, column: int) -> int:
-        return sum(number_in(row[column]) or 0 for row in self.rows)
-
-    def is_doubtful(self, column: int) -> bool:
-        """Check whether a column may have more than its sum, because a day is uncertain."""
-        return any(not isinstance(row[column], int) for row in self.rows)
-
-    def _count(self, rows: Any, name: str) -> Counter[Any]:
-        period = {f"{name}__gte": self.since, f"{name}__lt": self.until}
-        found = rows.filter(**period).annotate(day=TruncDate(name, tzinfo=TOKYO)).order_by()
-        return Counter(dict(found.values_list("day").annotate(n=Count("pk"))))
-
-
-def week_at_a_glance(report: Report) -> ReportContent:
-    """Return the numbers of each day, and their sums compared with the period before."""
-    now, before = (
-        _DailyNumbers(report.since, report.until),
-        _DailyNumbers(report.since - (report.until - report.since), report.since),
-    )
-    columns = [
-        _("Day"),
-        pgettext("log", "Entries"),
-        _("Records"),
-        _("Guests arrived"),
-        _("Alerts"),
-        _("Staff actions"),
-    ]
-    return ReportContent(
-        title=_("Week at a glance"),
-        about="",
-        period=period_text(report.since, report.until),
-        sheets=[ReportTable(_("Day by day"), columns, drawn=1)],
-        lines=lines_of_table(now.rows),
-        figures=[_figure_with_comparison(columns[place], place, now, before) for place in (1, 3, _ALERTS_COLUMN, 5)],
-        is_partial=any(now.is_doubtful(place) for place in range(1, len(columns))),
-        complete=[
-            *completeness(report),
-            *unmonitored_text(report.since, report.until),
-            *before_portal_text(report.since),
-        ],
-    )
-
-
-def _figure_with_comparison(label: str, column: int, now: _DailyNumbers, before: _DailyNumbers) -> ReportFigure:
-    """Return the sum of a column, compared with the period before if that is known."""
-    sums = [days.sum_of(column) for days in (now, before)]
-    doubts = [days.is_doubtful(column) for days in (now, before)]
-    texts = [number_text(n, is_at_least=doubt) for n, doubt in zip(sums, doubts, strict=True)]
-    is_comparable = sums[1] or not doubts[1]
-    begun = portal_begun_text(now.since) if column in _PORTAL_COLUMNS else ""
-    return ReportFigure(label, texts[0], _("Previous period: %(n)s") % {"n": texts[1]} if is_comparable else "", begun)

@@ -13,7 +13,7 @@ from django.db import connection
 from django.db.models import QuerySet
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import ngettext, pgettext
 
 from portal.base.files.cells import CellValue
 from portal.base.files.cells import cell_text as file_text
@@ -62,13 +62,15 @@ class ReportFigure:
 class ReportTable:
     """A table: its title, column headings, and a note about all lines.
 
-    `drawn` is the column that is drawn as bars, labelled by the first column; 0 for none.
+    `drawn` is the column that is drawn as bars, labelled by the first column; 0 for none. `numbers` are the columns of
+    numbers, in which some or all cells may be texts ("at least 5").
     """
 
     title: str
     columns: Sequence[str]
     note: str = ""
     drawn: int = 0
+    numbers: Sequence[int] = ()
 
 
 @dataclass(frozen=True)
@@ -136,8 +138,11 @@ def printed_lines(lines: Iterable[TableLine]) -> Iterator[TableLine]:
 
 
 def numeric_columns(table: ReportTable, rows: Sequence[Sequence[CellValue]]) -> list[bool]:
-    """Return for each column whether at least one line has a number in it."""
-    return [any(isinstance(row[place], int) for row in rows) for place in range(len(table.columns))]
+    """Return for each column whether it has numbers, which are aligned at the right."""
+    return [
+        place in table.numbers or any(isinstance(row[place], int) for row in rows)
+        for place in range(len(table.columns))
+    ]
 
 
 def bars_of(table: ReportTable, rows: Sequence[Sequence[CellValue]]) -> list[tuple[str, int, str]]:
@@ -219,27 +224,32 @@ def is_covered(known: Coverage, since: datetime, until: datetime) -> bool:
 
 
 def figure_of(
-    label: str, n: int, *, is_at_least: bool = False, is_at_most: bool = False, begun: str = ""
+    label: str, n: int, *, is_at_least: bool = False, is_at_most: bool = False, begun: str = "", unknown: str = ""
 ) -> ReportFigure:
     """Return a headline figure.
 
     `is_at_least`: there may be more. `is_at_most`: there may be fewer. Both: there may be fewer of those that are
-    loaded. `begun`: see `ReportFigure`.
+    loaded. `unknown`: why it is not known, instead of "at least 0". `begun`: see `ReportFigure`.
     """
-    return ReportFigure(label, number_text(n, is_at_least=is_at_least, is_at_most=is_at_most), begun=begun)
+    text = number_text(n, is_at_least=is_at_least, is_at_most=is_at_most, unknown=unknown)
+    return ReportFigure(label, text, begun=begun)
 
 
-def number_of(n: int, *, is_at_least: bool = False, is_at_most: bool = False) -> CellValue:
+def number_of(n: int, *, is_at_least: bool = False, is_at_most: bool = False, unknown: str = "") -> CellValue:
     """Return a number for a table. An uncertain number is a text, as in `figure_of`; a certain number stays an int."""
-    return number_text(n, is_at_least=is_at_least, is_at_most=is_at_most) if is_at_least or is_at_most else n
+    if not is_at_least and not (is_at_most and n):
+        return n
+    return number_text(n, is_at_least=is_at_least, is_at_most=is_at_most, unknown=unknown)
 
 
-def number_text(n: int, *, is_at_least: bool = False, is_at_most: bool = False) -> str:
+def number_text(n: int, *, is_at_least: bool = False, is_at_most: bool = False, unknown: str = "") -> str:
     """Return a number as text; see `figure_of`."""
     values = {"n": number_format(n, force_grouping=True)}
-    if is_at_most:
+    if is_at_most and n:
         return (_("at most %(n)s of those loaded") if is_at_least else _("at most %(n)s")) % values
-    return _("at least %(n)s") % values if is_at_least else values["n"]
+    if is_at_least:
+        return _("at least %(n)s") % values if n else unknown or pgettext("number", "unknown")
+    return values["n"]
 
 
 def query_log(statement: str, since: datetime, until: datetime, **more: Any) -> Sequence[Any]:
@@ -271,25 +281,44 @@ def name_guests(ids: Sequence[str], content: ReportContent) -> dict[str, str]:
     return names
 
 
-def unmonitored_text(since: datetime, until: datetime) -> list[str]:
-    """Return a note about the time without alert monitoring; empty if the whole period was monitored."""
-    watched = monitored_since()
-    if watched is not None and watched <= since:
-        return []
-    if watched is None or watched >= until:
-        return [_("Alerts were not monitored in this period.")]
-    return [_("Alerts monitored since %(at)s.") % {"at": moment_text(watched)}]
+@dataclass(frozen=True)
+class AlertMonitoring:
+    """Since when alerts are monitored; None if they are not."""
+
+    since: datetime | None
+
+    @classmethod
+    def load(cls) -> "AlertMonitoring":
+        watch = DetectionState.objects.first()
+        return cls(watch.since if watch is not None else None)
+
+    def is_on_in(self, until: datetime) -> bool:
+        """Check whether alerts were monitored before this time."""
+        return self.since is not None and self.since < until
+
+    def missing_text(self, since: datetime, until: datetime) -> list[str]:
+        """Return a note about the time without monitoring; empty if the whole period was monitored."""
+        if self.since is None or self.since >= until:
+            return [_("Alerts were not monitored in this period.")]
+        if self.since <= since:
+            return []
+        return [_("Alerts monitored since %(at)s.") % {"at": moment_text(self.since)}]
+
+    def begun_text(self, since: datetime, until: datetime) -> str:
+        """Return since when alerts are counted; empty if since before the period, or not at all."""
+        if self.since is None or not since < self.since < until:
+            return ""
+        return _("Since the portal was connected")
 
 
-def monitored_since() -> datetime | None:
-    """Return since when alerts are monitored."""
-    watch = DetectionState.objects.first()
-    return watch.since if watch is not None else None
+def portal_begun_text(since: datetime, until: datetime) -> str:
+    """Return since when a figure of the portal's own records is counted; empty if that is not in the period."""
+    return _("Since the portal was connected") if since < current_tenant().created_at < until else ""
 
 
-def portal_begun_text(since: datetime) -> str:
-    """Return since when a figure of the portal's own records is counted; empty if since before the period."""
-    return _("Since the portal was connected") if current_tenant().created_at > since else ""
+def unrecorded_text(until: datetime) -> str:
+    """Return why the portal has no records of a period before it was connected; empty if it may have some."""
+    return _("not recorded") if current_tenant().created_at >= until else ""
 
 
 def before_portal_text(since: datetime) -> list[str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from portal.reports import access_reports, activity_reports
+from portal.reports import access_reports, activity_reports, week_report
 from portal.reports.content import ReportContent
 from portal.reports.models import Every, Report
 from tenants.access import Access
@@ -37,7 +37,7 @@ _ALL = (
         _("Week at a glance"),
         _("Entries, guests, alerts and staff actions by day"),
         frozenset({Permission.REPORTS_VIEW, Permission.LOGS_VIEW, Permission.ALERTS_VIEW}),
-        activity_reports.week_at_a_glance,
+        week_report.week_at_a_glance,
     ),
     ReportKind(
         "may_enter",

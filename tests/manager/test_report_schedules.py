@@ -108,7 +108,7 @@ def test_the_latest_report_of_a_new_schedule_is_sent_when_asked_for(desk):
         assert answer["Location"] == desk.link("page", report.pk)
     [told] = mail.outbox
     assert told.to == [owner.email]
-    assert "Entries: at least 0" in told.body
+    assert "Entries: not loaded" in told.body
     assert "Activity log" in told.body or "not loaded" in told.body
 
 

@@ -205,7 +205,7 @@ def test_alerts_of_a_time_in_which_nobody_watched_for_them_are_not_said_to_be_no
     with desk.scope():
         DetectionState.objects.update_or_create(tenant=desk.place.tenant, defaults={"since": timezone.now()})
     page = desk.page(desk.ask("alerts"))
-    assert "Alerts at least 0" in page
+    assert "Alerts not monitored Assigned not monitored Never assigned not monitored" in page
     assert "Alerts were not monitored in this period." in page
 
 
@@ -218,11 +218,19 @@ def test_days_before_the_portal_are_not_said_to_be_days_without_alerts(desk):
         desk.place.tenant.save(update_fields=["created_at"])
     report = desk.ask("week")
     rows = desk.rows(report)
-    assert [row[4] for row in rows] == ["not monitored"] * 4 + ["at least 0", 0, 0]
+    assert [row[4] for row in rows] == ["not monitored"] * 4 + ["unknown", 0, 0]
     assert [row[3] for row in rows] == [row[5] for row in rows] == ["not recorded"] * 5 + [0, 0]
     page = desk.page(report)
-    assert "Alerts at least 0" in page
+    assert "Alerts unknown Since the portal was connected" in page
     assert "Guests and staff actions since the portal was connected (" in page
+
+
+def test_numbers_are_aligned_as_numbers_where_some_or_all_are_in_words(desk):
+    html = desk.client.get(desk.link("page", desk.ask("week").pk)).content.decode()
+    rows = re.findall(r"(?s)<tr>(.*?)</tr>", html.partition('class="report-lines"')[2].partition("</table>")[0])
+    assert rows
+    for row in rows:
+        assert re.findall(r"<t[dh](?: scope=\"col\")?( class=\"k-number\")?>", row)[1:] == [' class="k-number"'] * 5
 
 
 def test_many_gaps_of_the_log_leave_room_for_the_lines(desk):
