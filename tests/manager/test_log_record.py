@@ -1,5 +1,6 @@
 """A facility manager and the page of one record: the whole record, who, where, related times, and why."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -94,6 +95,23 @@ def test_everything_that_the_service_said_is_there(one, manager):
     assert f'href="/t/{slug}/members/m-1/"' in html
     assert f'href="/t/{slug}/devices/D1/"' in html
     assert "Complete through" in words
+
+
+class TestFromTheList:
+    @pytest.fixture
+    def client(self, one):
+        happened(one, at_door(category="warning", content="Outside of hours"))
+        return one.client(one.staff("facility manager"))
+
+    def test_each_event_leads_without_script_to_its_record_with_the_services_own_text(self, one, client):
+        page = client.get(reverse("history:index", args=[one.tenant.slug])).content.decode()
+        [href] = re.findall(r'<a class="row-link" href="([^"]+)">Refused: outside the scheduled hours', page)
+        assert "<code>Outside of hours</code>" in client.get(href).content.decode()
+
+    def test_a_phone_shows_the_services_own_text_where_that_column_is_chosen(self, one, client):
+        index = reverse("history:index", args=[one.tenant.slug])
+        client.post("/look/lists/log/", {"columns": ["text"], "next": index})
+        assert re.search(r'<td class="k-mono" data-label="Service’s text">Outside', client.get(index).content.decode())
 
 
 def test_a_key_box_leads_to_its_page(one, manager):

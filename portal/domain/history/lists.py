@@ -111,8 +111,8 @@ class ActivityLogTable(Table):
         Column("what", pgettext_lazy("log", "Event"), cell=event_cell, phone="title", fixed=True),
         Column("person", pgettext_lazy("log", "Person")),
         Column("place", gettext_lazy("Door or key box")),
-        Column("units", gettext_lazy("Keys"), phone="hide", shown=False),
-        Column("text", pgettext_lazy("log", "Service’s text"), kind="mono", phone="hide", shown=False),
+        Column("units", gettext_lazy("Keys"), shown=False),
+        Column("text", pgettext_lazy("log", "Service’s text"), kind="mono", shown=False),
         Column("category", pgettext_lazy("log", "Category"), value=_category, shown=False),
         Column("member_label", pgettext_lazy("log", "Label"), value="member_label", phone="hide", shown=False),
         Column("history_id", pgettext_lazy("log", "Record ID"), kind="mono", phone="hide", shown=False),
@@ -145,11 +145,16 @@ class ActivityLogTable(Table):
         records = search.load_records(page.rows)
         links = Links(self.request, records)
         self.complete_columns(
+            what={"cell": self._event_link},
             person={"cell": _cell(lambda row: link_html(row.member_name or row.member_id, links.person(row)))},
             place={"cell": _cell(lambda row: link_html(self._place(row), links.place(row)))},
             units={"cell": _cell(_units)},
         )
         return replace(page, rows=records)
+
+    def _event_link(self, row: History) -> SafeString:
+        """Return the event with a link to its record, which has the service's own text."""
+        return format_html('<a class="row-link" href="{}">{}</a>', self.row_href(row), event_cell(row))
 
     def _place(self, row: History) -> str:
         return row.device_name or devices_of(self.request).get(row.device_id, row.device_id)
