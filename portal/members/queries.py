@@ -5,7 +5,7 @@ and all other values equal, is ours. Name and group alone prove nothing if a mem
 created one with the same name. If none is found, it was not created.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -23,10 +23,10 @@ from portal.domain.intents import refusals
 from portal.domain.intents.form_handling import AfterSubmit, address_of_target
 from portal.domain.intents.models import Intent, target_of
 from portal.domain.intents.refusals import Explanation
-from portal.domain.jobs import bulk_executor, suspensions, undoing
+from portal.domain.jobs import bulk_executor, kinds, suspensions, undoing
 from portal.domain.jobs import queries as job_queries
-from portal.domain.jobs.models import RowState
-from portal.domain.jobs.words import changes_of
+from portal.domain.jobs.models import Row, RowState
+from portal.domain.jobs.words import changes_of, describe_row
 from portal.domain.people import queries as mirror
 from portal.domain.people.member_fields import CARD, CODE, GROUP, MEMBER, QR, RIGHTS_NAMES
 from portal.domain.people.models import Member
@@ -35,6 +35,7 @@ from portal.domain.people.text_folding import stored_forms
 from portal.members import faces, status, temporary_keys
 from tenants.access import Access, TenantRequest
 from tenants.audit_log.changes import RecordedChange, changed_fields
+from tenants.audit_log.queries import fill_results
 from tenants.models import AuditEntry
 from tenants.postgresql.compiled_queries import CompiledQuery
 from tenants.roles import Permission
@@ -78,7 +79,7 @@ def intents_about(member: Member) -> list[Intent]:
 def staff_changes(access: Access, member: Member, intents: list[Intent]) -> list[RecordedChange]:
     """Return what staff did to this member, the newest first: changes, and secrets that were viewed.
 
-    Outcomes are shown with the intents.
+    A request that was not done has its result.
     """
     condition = Q(target=target_of("member", member.member_id)) | Q(
         intent_id__in=[str(intent.pk) for intent in intents]
@@ -87,6 +88,7 @@ def staff_changes(access: Access, member: Member, intents: list[Intent]) -> list
         AuditEntry.objects.filter(condition, action__in=_ACTS).select_related("support_session").order_by("-at", "-pk")
     )
     entries = [(entry, changed_fields(entry)) for entry in rows[:_MAX_ENTRIES]]
+    fill_results([entry for entry, _fields in entries])
     groups = {member.membergroup_id: member.membergroup_name}
     named = {
         value for _, fields in entries for name, *values in fields if name == GROUP.name for value in values if value
@@ -99,6 +101,7 @@ def staff_changes(access: Access, member: Member, intents: list[Intent]) -> list
             entry,
             [_describe_change(field, groups) for field in fields if field[0].partition(".")[0] not in RIGHTS_NAMES],
             pages.get(entry.intent_id, ""),
+            result="" if entry.ended == "succeeded" else str(entry.outcome),
         )
         for entry, fields in entries  # access rights are shown as text there; the audit log has the full values
     ]
@@ -107,21 +110,38 @@ def staff_changes(access: Access, member: Member, intents: list[Intent]) -> list
 
 
 def _bulk_changes(access: Access, member: Member) -> list[RecordedChange]:
-    """Return what bulk changes and imports did to this member. Each links to its page, if the person has access."""
-    applied = job_queries.rows_applied_to(member.member_id, _MAX_ENTRIES)
-    rows = {str(row.part.intent_id): row for row in applied if row.part}
-    if not rows:
+    """Return what bulk changes and imports did to this member, or failed to do.
+
+    Each links to its page, if the person has access. A row that was never in a request has the entry of its job.
+    """
+    found = job_queries.rows_about(member.member_id, _MAX_ENTRIES)
+    if not found:
         return []
+    requests = {str(row.part.intent_id): row for row in found if row.part and row.part.intent_id}
+    starts = [(kinds.describe_for_audit(row.job, "started"), row) for row in found if row.part is None]
+    rows: dict[str, Row] = requests | {each.target: row for each, row in starts}
+    condition = Q(intent_id__in=requests, action__in=bulk_executor.OPERATIONS.values())
+    condition |= Q(intent_id="", target__in=rows, action__in=[each.action for each, _row in starts])
     groups = dict(group_choices())
-    entries = AuditEntry.objects.filter(intent_id__in=rows, action__in=bulk_executor.OPERATIONS.values())
-    with_undo = undoing.undoable(row.job for row in rows.values() if row.state == RowState.SUCCEEDED)
-    found = []
-    for entry in entries.select_related("support_session"):
-        row = rows[entry.intent_id]
+    with_undo = undoing.undoable(row.job for row in found if row.state == RowState.SUCCEEDED)
+    changes = []
+    for entry in AuditEntry.objects.filter(condition).select_related("support_session"):
+        row = rows[entry.intent_id or entry.target]
         row.group_names = groups
-        href = job_queries.page_for(access, row.job)
-        found.append(RecordedChange(entry, changes_of(row), href, bool(href) and row.job_id in with_undo))
-    return found
+        changes.append(_bulk_change(access, entry, row, with_undo))
+    return changes
+
+
+def _bulk_change(access: Access, entry: AuditEntry, row: Row, with_undo: Collection[int]) -> RecordedChange:
+    href, is_done = job_queries.page_for(access, row.job), row.state == RowState.SUCCEEDED
+    return RecordedChange(
+        entry,
+        changes_of(row),
+        href,
+        can_undo=is_done and bool(href) and row.job_id in with_undo,
+        result="" if is_done else str(RowState(row.state).label),
+        reasons=describe_row(row, row.job) if row.state == RowState.FAILED else (),
+    )
 
 
 def trail_condition(text: str) -> Q:

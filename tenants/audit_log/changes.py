@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,12 +20,17 @@ MASK = "••••"
 
 @dataclass(frozen=True)
 class RecordedChange:
-    """A change that staff requested: the audit log entry, its fields, its job's page, and whether it can be undone."""
+    """A change that staff requested: the audit log entry, its fields, its job's page, and whether it can be undone.
+
+    `result` is how it ended, unless it was done; `reasons` are the sentences about it.
+    """
 
     entry: AuditEntry
     fields: Fields
     href: str = ""
     can_undo: bool = False
+    result: str = ""
+    reasons: Sequence[str] = ()
 
 
 # Returns fields in the reader's words from the stored values of a target.

@@ -195,12 +195,13 @@ def _by_person(person: str) -> Q:
 
 def _complete(entries: list[AuditEntry]) -> list[AuditEntry]:
     """Add results of requests and names from other rows to the entries."""
-    _fill_results(entries)
+    fill_results(entries)
     fill_names(entries)
     return entries
 
 
-def _fill_results(entries: Sequence[AuditEntry]) -> None:
+def fill_results(entries: Sequence[AuditEntry]) -> None:
+    """Set on each request's entry how it ended, and its target if only the outcome has it."""
     requests = {entry.intent_id: entry for entry in entries if entry.intent_id and "." not in entry.action}
     if not requests:
         return

@@ -56,6 +56,15 @@ def test_a_card_of_somebody_else_is_refused_beside_its_field_and_nothing_typed_i
     assert 'data-state="done"' in fixed.content.decode()
 
 
+def test_a_refused_change_is_in_the_history_as_refused(desk):
+    with desk.scope():
+        holder, member = Member.objects.filter(has_card=True)[:2]
+        card = holder.card_data
+    desk.send(f"{member.member_id}/edit/", card_data=card)
+    history = said(desk.client.get(f"{desk.url}{member.member_id}/")).partition("Change history")[2]
+    assert re.search(r"Change member: \S.*? Refused", history), history
+
+
 def test_a_change_sends_only_what_was_changed_and_tells_before_and_after(desk):
     member = desk.members()[0]
     before = desk.at_service(member.member_id)

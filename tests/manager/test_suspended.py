@@ -110,7 +110,8 @@ def test_a_suspension_that_waits_for_its_moment_is_said_on_the_page(desk):
     assert "Suspend 1 member" not in said(page_of(desk, member))
     desk.post(job, "start")
     words = said(page_of(desk, member))
-    assert f"Suspend 1 member Scheduled {moment.replace('T', ' ')}" in words
+    assert "Scheduled changes 1" in words
+    assert words.count("Suspend 1 member") == 1
     assert desk.changes(f"{job.pk}/") in page_of(desk, member).content.decode()
     history = said(page_of(desk, member)).partition("Change history")[2]
     assert f"{moment.replace('T', ' ')} {desk.user} Scheduled Suspend 1 member Cancel schedule" in history
@@ -132,6 +133,22 @@ def test_a_change_of_many_is_undone_from_the_history_of_each_until_it_was(desk):
     desk.client.post(f"{back}start/")
     page = page_of(desk, member).content.decode()
     assert f'action="{address}"' not in page
+
+
+def test_what_was_not_applied_is_in_the_history_with_the_reason(desk):
+    skipped, refused, done = desk.plain()[:3]
+    job = desk.prepared("suspend", [skipped, refused, done])
+    later = {"use_date_end": "2099-01-01T00:00:00+09:00"}
+    with desk.scope():
+        local_writes.apply_member_write(desk.place.tenant, skipped.member_id, later)
+    desk.place.sandbox.api("DELETE", f"/v1/members/{refused.member_id}", token=desk.place.service.token)
+    desk.done(job)
+    reasons = {skipped: "Skipped: changed by someone else in the meantime.", refused: "This row was not applied"}
+    for member, reason in reasons.items():
+        history = said(page_of(desk, member)).partition("Change history")[2]
+        assert re.search(rf"Suspend 3 members.*? Not applied .*?{reason}", history), history
+        assert "Undo" not in history
+    assert "Not applied" not in said(page_of(desk, done))
 
 
 def test_what_was_done_to_many_is_in_the_history_of_each_and_found_by_each(desk):

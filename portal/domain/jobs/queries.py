@@ -105,10 +105,14 @@ _DONE = (RowState.SUCCEEDED, RowState.UNCERTAIN)
 _PENDING = (RowState.CHECKED, RowState.PENDING, RowState.SENT)
 
 
-def rows_applied_to(member_id: str, limit: int) -> list[Row]:
-    """Return the newest rows in which a bulk request changed this member, or may have changed it."""
-    rows = Row.objects.filter(member_id=member_id, state__in=_DONE, part__intent__isnull=False)
-    return list(rows.select_related("job__tenant", "job__by", "part__intent").order_by("-id")[:limit])
+def rows_about(member_id: str, limit: int) -> list[Row]:
+    """Return the newest rows of started jobs that changed this member, may have changed it, or failed.
+
+    Rows that were submitted one by one are left out: each has its own entry in the audit log.
+    """
+    rows = Row.objects.filter(member_id=member_id, intent=None, state__in=[*_DONE, RowState.FAILED])
+    started = rows.filter(job__started_at__isnull=False)
+    return list(started.select_related("job__tenant", "job__by", "part__intent").order_by("-id")[:limit])
 
 
 def members_of_jobs(members: QuerySet[Member], job_ids: Iterable[str]) -> QuerySet[Member]:
@@ -133,9 +137,12 @@ def page_for(access: Access, job: Job) -> str:
 
 
 def pending_jobs_of(member_id: str) -> list[Job]:
-    """Return the scheduled and running jobs that will still change this member."""
+    """Return the scheduled and running jobs that will still change this member.
+
+    A row that was submitted alone is left out: its request is in the history already.
+    """
     alive = [JobState.WAITING, JobState.RUNNING]
-    rows = Row.objects.filter(member_id=member_id, state__in=_PENDING, job__state__in=alive)
+    rows = Row.objects.filter(member_id=member_id, intent=None, state__in=_PENDING, job__state__in=alive)
     jobs = Job.objects.filter(pk__in=rows.values("job")).defer("headings").select_related("tenant", "by")
     found = [job for job in jobs.order_by("starts_at", "pk")[:10] if kinds.kind_of(job).has_requests]
     for job in found:
