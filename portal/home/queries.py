@@ -17,8 +17,6 @@ from portal.base.ui import batching, live_updates
 from portal.base.ui.chips import Chip
 from portal.base.ui.url_lookup import url_in_tenant
 from portal.devices.queries import state_of as state_of_door
-from portal.domain.budget import quota as budget
-from portal.domain.budget.quota import Quota
 from portal.domain.events import MirrorKind
 from portal.domain.history import filters, visibility
 from portal.domain.history.coverage import Coverage
@@ -55,7 +53,6 @@ class PresenceSummary:
 
     headline: str
     certainty: str
-    detail: str
     areas: list[tuple[str, int, str]]
     complete_until: str
     href: str
@@ -72,12 +69,10 @@ def presence_summary(
     leaving = found.number("guests_going")
     guests = Headcount(found.number("guests_in") - leaving, leaving + found.number("guests_unmarked"))
     members = people.headcount_of(found.last_doors, known)
-    values = {"members": members.total, "guests": guests.total}
     may_look = access.can(Permission.ROLL_CALL_VIEW)
     return PresenceSummary(
         (members + guests).headline(through),
         (members + guests).certainty_text,
-        _("Members: %(members)d, guests: %(guests)d") % values,
         _inside_by_area(found.last_doors, guests.total, known),
         people.log_complete_text(through),
         url_in_tenant("guests:building", slug),
@@ -190,7 +185,6 @@ class Overview:
     open_requests: int = 0
     jobs: list[RunningJob] = field(default_factory=list)
     freshness: Freshness | None = None
-    budget: Quota | None = None
     log_url: str = ""  # empty for people who may not see the activity log
 
     @property
@@ -245,7 +239,6 @@ def overview(request: TenantRequest) -> Overview:
     return replace(
         live_overview(request),
         freshness=mirror.freshness_for(request) if access.can(Permission.MEMBERS_VIEW) else None,
-        budget=budget.quota_of_page(request) if access.can(Permission.CONNECTION_VIEW) else None,
     )
 
 

@@ -17,7 +17,7 @@ from tests.support.doors import shows
 from tests.support.log import area, happened, loaded, record
 from tests.support.places import signed_in
 
-HEADINGS = ("In the building", "Doors", "Entries by hour", "Guests today", "Ends within 14 days")
+HEADINGS = ("On site", "Doors", "Entries by hour", "Guests today", "Ends within 14 days")
 
 
 @pytest.fixture
@@ -65,11 +65,11 @@ def headings(html):
 
 def test_a_guard_sees_alerts_and_doors_who_is_in_and_todays_entries(house):
     html = overview(house, house.staff("guard"))
-    assert headings(html) == ["In the building", "Doors", "Entries by hour"]
+    assert headings(html) == ["On site", "Doors", "Entries by hour"]
     for words in ("1 unassigned alert", "Door forced open: 倉庫 入口", "1 entry today", "At least 2 in the building"):
         assert words in html
     assert "Roll call" in html
-    assert html.index("1 unassigned alert") < html.index("1 door needs attention") < html.index("In the building")
+    assert html.index("1 unassigned alert") < html.index("1 door needs attention") < html.index("On site")
 
 
 @pytest.mark.parametrize("role", ["owner", "facility manager"])
