@@ -11,12 +11,13 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from portal.base.ui import live_updates
-from portal.base.ui.url_lookup import is_row_number
+from portal.base.ui.url_lookup import is_row_number, url_in_tenant
+from portal.base.ui.value_words import add_side
 from portal.devices import actions, board, holds, queries, status_reading
 from portal.devices.actions import DoorCommand
 from portal.devices.lists import DoorList
 from portal.domain.budget.priorities import Priority
-from portal.domain.history.lists import RecentRecords
+from portal.domain.history.lists import RecentRecords, link_html
 from portal.domain.intents.form_handling import command_to_confirm, submit_command
 from portal.domain.intents.models import Intent
 from portal.domain.intents.nonces import Nonce
@@ -63,8 +64,7 @@ def door(request: TenantRequest, device_id: str) -> HttpResponse:
         return live_updates.render_update(request, context["version"], "devices/now.html", context)
     connection = current_connection()
     context |= {
-        "areas": areas_by_door().get(device_id, []),
-        "sees_areas": request.access.can(Permission.AREAS_VIEW),
+        "areas": _area_names(request, device_id),
         "commands": [each for each in DoorCommand if each is not DoorCommand.HOLD],
         "hold": DoorCommand.HOLD,
         "ends": holds.available_ends(),
@@ -72,6 +72,14 @@ def door(request: TenantRequest, device_id: str) -> HttpResponse:
         "licensed": connection.has_licence_key,
     }
     return render(request, "devices/door.html", context)
+
+
+def _area_names(request: TenantRequest, device_id: str) -> list[str]:
+    """Return the names of a door's areas with the door's side, as links for people who may see areas."""
+    slug, may_view = request.tenant.slug, request.access.can(Permission.AREAS_VIEW)
+    found = areas_by_door().get(device_id, [])
+    links = [url_in_tenant("areas:area", slug, each.area_id) if may_view else "" for each in found]
+    return [add_side(link_html(each.name, href), each.side) for each, href in zip(found, links, strict=True)]
 
 
 @tenant_view(Permission.DEVICES_VIEW)

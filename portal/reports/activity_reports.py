@@ -104,10 +104,10 @@ def log_gap_text(fresh: Freshness) -> list[str]:
 
 def _key_cells(key: Key, states: States) -> Sequence[CellValue]:
     state, since = KeyState(key.state), key.since_seen()[0]
-    with_whom = (key.holder_name or key.holder_id) if state == KeyState.OUT else ""
+    holder = (key.holder_name or key.holder_id) if state == KeyState.OUT else ""
     named = key.unit_name or key.unit_no
     status = overdue_keys.state_of(key, states).word
-    return [str(key.key_box), named, status, local_or_none(since), with_whom, local_or_none(key.known_at)]
+    return [str(key.key_box), named, status, local_or_none(since), holder, local_or_none(key.known_at)]
 
 
 # Guests
