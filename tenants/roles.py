@@ -122,7 +122,7 @@ REQUIREMENTS: dict[Permission, PermissionRequirements] = {
     ),
     P.LOCKDOWN_MANAGE: PermissionRequirements(_("Change the settings of lockdowns"), SECOND_FACTOR, Proof.SHORT),
     P.ALERTS_VIEW: PermissionRequirements(_("View alerts")),
-    P.ALERTS_TAKE: PermissionRequirements(_("Take and close alerts")),
+    P.ALERTS_TAKE: PermissionRequirements(_("Assign and close alerts")),
     P.ALERTS_MANAGE: PermissionRequirements(_("Change alert rules and who is notified"), SECOND_FACTOR, Proof.SHORT),
     P.ROLL_CALL: PermissionRequirements(_("Run a roll call")),
     P.ROLL_CALL_VIEW: PermissionRequirements(_("View roll calls and their reports")),

@@ -9,10 +9,10 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
 from accessapi.limits import PAGE_MAX
+from accessapi.resources import write_moment
 from portal.base.timers.clock import database_now
 from portal.base.ui import nav
 from portal.base.ui.nav import NavEntry
-from portal.base.ui.times import local
 from portal.domain.budget.client import client
 from portal.domain.budget.priorities import Priority
 from portal.domain.events import MirrorKind
@@ -50,7 +50,7 @@ def find_new_group(intent: Intent) -> Finding:
     same_name = [each for each, name in groups.names.items() if name == intent.body["membergroup_name"]]
     fresh = [each for each in same_name if each not in set(known or ())]
     fresh = sorted(set(fresh) - _created_by_others(intent, fresh))
-    evidence: dict[str, Any] = {"read": _moment(groups.at), "groups_of_this_name": len(same_name)}
+    evidence: dict[str, Any] = {"read": write_moment(groups.at), "groups_of_this_name": len(same_name)}
     if not same_name or (known is not None and not fresh):
         return handlers.check_absence(intent, groups.at, evidence, is_whole=groups.is_complete)
     if known is None or len(fresh) > 1:
@@ -62,7 +62,7 @@ def check_name(intent: Intent) -> Finding:
     """Compare the group's current name with the requested and the former one. Any other name is inconclusive."""
     groups = _read_groups(intent)
     name = groups.names.get(intent.path["membergroup_id"])
-    evidence = {"read": _moment(groups.at), "membergroup_name": name or ""}
+    evidence = {"read": write_moment(groups.at), "membergroup_name": name or ""}
     if name == intent.body["membergroup_name"]:
         return Finding(True, evidence)
     if name is None or name == (intent.snapshot or {}).get("membergroup_name"):
@@ -92,10 +92,6 @@ def _created_by_others(intent: Intent, membergroup_ids: Sequence[str]) -> set[st
     others = Intent.objects.filter(operation=intent.operation, state=State.SUCCEEDED).exclude(pk=intent.pk)
     found = others.filter(result__membergroup_id__in=list(membergroup_ids))
     return set(found.values_list("result__membergroup_id", flat=True))
-
-
-def _moment(at: datetime) -> str:
-    return f"{local(at):%Y-%m-%d %H:%M:%S}"
 
 
 nav.register(NavEntry("groups", _("Groups"), "users-group", "groups:index", Permission.GROUPS_VIEW))

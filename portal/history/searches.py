@@ -3,6 +3,7 @@
 The query of the address is stored unchanged, so that "the last seven days" always count from the present day.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +13,10 @@ from django.db.models.functions import Coalesce, NullIf
 from django.http import QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from portal.base.ui import batching
+from portal.base.ui.value_words import join_values
 from portal.domain.history import filters
 from portal.domain.history.filters import Labels
 from portal.domain.intents.recording import Requester
@@ -129,6 +132,18 @@ def _lock_searches(tenant: Tenant) -> list[SavedSearch]:
 def _check_name(name: str, known: list[SavedSearch]) -> None:
     if any(each.name == name for each in known):
         raise SearchNotSaved(_("Search not saved: this name is used already. Choose another name."))
+
+
+def audit_words(values: Mapping[str, Any]) -> dict[str, str]:
+    """Return the labels of the filters that an audit log entry names."""
+    labels = {each.name: each.label for each in filters.FILTERS} | {"q": pgettext("log", "Search text")}
+    named = filter(None, str(values.get("filters", "")).split(", "))
+    return {"filters": join_values(labels.get(name, name) for name in named)} if "filters" in values else {}
+
+
+def audit_label(name: str) -> str:
+    """Return the label of a field of an entry on a saved search; an unknown name unchanged."""
+    return {"filters": _("Filters"), "name": pgettext("search", "Name")}.get(name, name)
 
 
 def _filter_names(search: SavedSearch) -> str:

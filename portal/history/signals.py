@@ -8,6 +8,7 @@ from portal.domain.events import MirrorKind
 from portal.domain.jobs import kinds
 from portal.domain.sync import freshness
 from portal.history import exports, searches
+from tenants.audit_log import changes
 from tenants.roles import Permission
 from tenants.sentences import register_sentences, register_subject, register_targets
 
@@ -30,4 +31,6 @@ register_sentences(
         "log.search_deleted": _("Log search deleted: %(name)s"),
     }
 )
+changes.register_words("log", searches.audit_words)
+changes.register_labels("log", searches.audit_label)
 register_targets({"log": _("Activity log")})

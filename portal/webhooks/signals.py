@@ -12,7 +12,6 @@ from django.utils.translation import gettext_lazy as _
 from portal.base.timers import rounds
 from portal.base.timers.clock import database_now
 from portal.base.ui import batching, panels
-from portal.base.ui.times import local
 from portal.domain import events
 from portal.domain.alerts import kinds
 from portal.domain.alerts.kinds import AlertKind, Observation, RuleValues, tenants_having
@@ -96,7 +95,7 @@ def reconcile(intent: Intent) -> Finding:
     at = database_now()
     current = single_reads.read_tenant(current_connection()).settings.webhook
     requested, previous = intent.body, intent.snapshot or {}
-    evidence: dict[str, Any] = {"read": f"{local(at):%Y-%m-%d %H:%M:%S}"}
+    evidence: dict[str, Any] = {"read": write_moment(at)}
     if (current.is_invalid, current.url, _categories_in(current)) != (
         requested["is_invalid"],
         requested["url"],

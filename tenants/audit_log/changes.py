@@ -62,11 +62,16 @@ def labelled_changes(entry: AuditEntry) -> Fields:
     """Return `changed_fields` with display names; an empty list if the entry cannot be decrypted."""
     if not entry.is_readable:
         return []
-    label = _labels.get(entry.target.partition(":")[0])
-    return [(_field_label(name, label), before, after) for name, before, after in changed_fields(entry)]
+    label = labels_of(entry.target)
+    return [(field_label(name, label), before, after) for name, before, after in changed_fields(entry)]
 
 
-def _field_label(name: str, label: LabelOf | None) -> SafeString | str:
+def labels_of(target: str) -> LabelOf | None:
+    """Return the display names of the fields of this target, if its kind has some."""
+    return _labels.get(target.partition(":")[0])
+
+
+def field_label(name: str, label: LabelOf | None) -> SafeString | str:
     """Return a field's display name, or the name in code type if it has none."""
     word = label(name) if label else name
     return format_html("<code>{}</code>", name) if word == name else word

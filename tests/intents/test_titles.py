@@ -86,6 +86,27 @@ def test_an_act_that_kept_no_sentence_is_worded_by_its_code(place, language, sen
     assert '<td class="p-title wrap"><code>guest.of_another_version</code></td>' in page
 
 
+@pytest.mark.parametrize(
+    ("language", "rows"),
+    [
+        ("en", {"Member": "Not found", "Lock": "01 Locked, 02 <code>ajar</code>", "Possible matches": "<code>g1</code>"}),
+        ("ja", {"会員": "見つかりません", "錠": "01 施錠中、02 <code>ajar</code>", "候補": "<code>g1</code>"}),
+    ],
+)
+def test_what_was_read_about_a_request_is_worded(place, language, rows):
+    evidence = {"read": "2026-11-21T09:41:00+09:00", "member": "not there", "lock": "01 lock, 02 ajar", "may be": "g1"}
+    with tenant_scope(place.tenant):
+        intent = _asked(place, coded_sentence("group.create", name="経理部"))
+        evidence |= {"differs": "membergroup_name, of_another_version"}
+        Intent.objects.filter(pk=intent.pk).update(state=State.UNCERTAIN, due_at=None, result={"evidence": evidence})
+    User.objects.filter(pk=place.owner.pk).update(language=language)
+    page = place.client().get(f"/t/{place.tenant.slug}/intents/{intent.pk}/outcome/").content.decode()
+    for label, value in rows.items():
+        assert f"<dt>{label}</dt><dd>{value}</dd>" in page
+    assert "2026-11-21 09:41</time>" in page
+    assert "<code>of_another_version</code>" in page
+
+
 def _asked(place, title):
     return submit(
         Command(

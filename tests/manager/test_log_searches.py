@@ -126,6 +126,7 @@ class TestKeeping:
         trail = one.client().get(reverse("audit:index", args=[one.tenant.slug]), {"about": "log"})
         for words in ("Log search saved: Refused", "Log search renamed: Refused at night", "Log search deleted"):
             assert words in said(trail)
+        assert "<dt>Filters</dt><dd>Person, Search text</dd>" in trail.content.decode()
         assert "secret" not in trail.content.decode()
 
     def test_another_name_that_is_taken_is_refused_in_the_form(self, one, manager):

@@ -29,7 +29,7 @@ from portal.base.ui.tables import Filter
 from portal.base.ui.tables.filters import Choice
 from portal.base.ui.times import local, time_tag
 from portal.base.ui.url_lookup import url_in_tenant
-from portal.base.ui.value_words import join_values, service_word
+from portal.base.ui.value_words import add_label, join_values, service_word
 from portal.domain.events import MirrorKind
 from portal.domain.history import search, visibility
 from portal.domain.history.coverage import Coverage, build_coverage, start_of_day
@@ -295,15 +295,11 @@ def describe(request: TenantRequest, query: QueryDict, known: Labels | None = No
         values = [value for value in query.getlist(each.name)[:_MOST] if value]
         if values:
             called = known[each.name] if known else _labels_of(each, request)
-            descriptions.append(labelled(each.label, [called.get(value, value) for value in values]))
+            chosen = join_values(called.get(value, value) for value in values)
+            descriptions.append(add_label(chosen, each.label))
     if text := query.get("q", "").strip():
         descriptions.append(_("Search: %(text)s") % {"text": text})
     return descriptions
-
-
-def labelled(label: object, values: Iterable[object]) -> str:
-    """Return a filter's label with its values: "Area: Lobby, Storage"."""
-    return _("%(label)s: %(values)s") % {"label": label, "values": join_values(map(str, values))}
 
 
 def _valid_values(each: Filter, query: QueryDict) -> list[str]:

@@ -26,7 +26,7 @@ from portal.base.ui.tables.filters import BoundFilter
 from portal.base.ui.tables.keyset import ListPage
 from portal.base.ui.times import local, today
 from portal.base.ui.url_lookup import url_in_tenant
-from portal.base.ui.value_words import service_word
+from portal.base.ui.value_words import add_label, join_values, service_word
 from portal.domain.events import MirrorKind
 from portal.domain.history import filters, gaps, search, visibility
 from portal.domain.history.coverage import Coverage
@@ -211,7 +211,7 @@ class ActivityLogTable(Table):
         chosen = [
             (each.label, [str(one.label) for one in each.options if one.is_chosen]) for each in self.bound_filters
         ]
-        descriptions = [filters.labelled(label, values) for label, values in chosen if values]
+        descriptions = [add_label(join_values(values), label) for label, values in chosen if values]
         return [*descriptions, *filter(None, [self.search_text and _("Search: %(text)s") % {"text": self.search_text}])]
 
     @property

@@ -8,10 +8,11 @@ from django.utils.translation import ngettext
 
 from portal.base.ui.outcome_lines import OutcomeLine, Text, outcome_steps
 from portal.base.ui.value_words import join_sentences, join_values
-from portal.domain.intents import handlers, refusals
+from portal.domain.intents import evidence, handlers, refusals
 from portal.domain.intents.form_handling import page_address
 from portal.domain.intents.handlers import OutcomeText
 from portal.domain.intents.models import NOT_APPLIED, Intent, Reason, State
+from tenants.audit_log import changes
 from tenants.sentences import render
 
 _OUTCOME_STATES = {
@@ -130,6 +131,6 @@ def _times(intent: Intent) -> dict[str, datetime]:
 
 
 def _details(intent: Intent) -> list[tuple[Text, Text]]:
-    """Return what was read to resolve it, field by field."""
-    evidence = intent.result.get("evidence")
-    return [(str(name), str(value)) for name, value in evidence.items()] if isinstance(evidence, dict) else []
+    """Return what was read to resolve it, in words."""
+    found = intent.result.get("evidence")
+    return evidence.describe(found, changes.labels_of(intent.target)) if isinstance(found, dict) else []
