@@ -210,7 +210,10 @@ def _edit(request: TenantRequest, area: Area, kind: str) -> HttpResponse:
     selection = _selection(request, area)
     if request.method != "POST" or not (count := selection.count()):
         if request.method == "POST":
-            messages.info(request, _("No members selected, or they no longer exist."))
+            messages.info(
+                request,
+                _("Nothing was changed: no members are selected, or they no longer exist. Select members in the list."),
+            )
         return redirect("areas:choose", request.tenant.slug, area.area_id)
     if count > job_actions.MAX_JOB_ROWS:
         most = {"n": f"{job_actions.MAX_JOB_ROWS:,}"}

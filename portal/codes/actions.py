@@ -197,7 +197,9 @@ def read_code(visit: Visit, by: Requester) -> str:
         text = _("No API calls left this hour. The code can be loaded from %(time)s.")
         return text % {"time": f"{local(exhausted.retry_at):%H:%M}"}
     except ServiceError as error:
-        return " ".join([failure_reasons.describe_error(error), _("The code is not loaded yet.")])
+        return " ".join(
+            [failure_reasons.describe_error(error), _("The code is not loaded yet. Try again in a minute.")]
+        )
     record(visit, by, "code_shown")
     return "" if guest.qrcode_data else _("There is no code for this guest.")
 

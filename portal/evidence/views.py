@@ -37,8 +37,8 @@ REFUSAL_TEXTS = {
     "open": gettext_lazy("Nothing was deleted. This incident is open. Close it first."),
     "held": gettext_lazy("Nothing was changed or removed. This incident is on legal hold. End every hold first."),
     "settled": gettext_lazy("Nothing was saved. This incident is closed. Reopen it to save video and pictures."),
-    "reopened": gettext_lazy("Nothing was changed. This incident is already open."),
-    "ended": gettext_lazy("Nothing was changed. This legal hold has already ended."),
+    "reopened": gettext_lazy("Nothing was changed. This incident is already open. Reload the page."),
+    "ended": gettext_lazy("Nothing was changed. This legal hold has already ended. Reload the page."),
     "deleted": gettext_lazy("Nothing was changed. This incident has been deleted."),
     "too_many": gettext_lazy("Nothing was added. An incident holds at most 2,000 items. Create another incident."),
 }

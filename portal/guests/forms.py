@@ -38,7 +38,7 @@ from portal.guests.places import GuestPlaces, Host, host_of
 class AreasField(forms.MultipleChoiceField):
     """Areas as check boxes, limited to the service's maximum."""
 
-    most, too_many = limits.GUEST_AREAS_MAX, _("You can select at most %(n)d areas.")
+    most, too_many = limits.GUEST_AREAS_MAX, _("You can select at most %(n)d areas. Deselect some.")
 
     def __init__(self, label: Any) -> None:
         messages = {"invalid_choice": _("A selected area no longer exists. Choose again.")}
@@ -308,7 +308,10 @@ class PresetForm(ConflictForm, forms.Form):
     )
     minutes = forms.IntegerField(
         label=_("Minutes from the start"), min_value=1, max_value=_LONGEST_MINUTES, required=False,
-        error_messages={"invalid": _("Enter a whole number of minutes.")},
+        error_messages={
+            "invalid": _("Enter a whole number of minutes."),
+            "max_value": pgettext_lazy("preset", "Enter at most one year."),
+        },
     )  # fmt: skip
     until = forms.TimeField(
         label=_("Time of day"),

@@ -41,7 +41,10 @@ class LinesField(inputs.TextField):
     def clean(self, value: Any) -> list[str]:
         names = [line.strip() for line in super().clean(value).splitlines() if line.strip()]
         if len(names) >= MOST_GUESTS:
-            raise ValidationError(_("A visit can have at most %(n)d guests."), params={"n": MOST_GUESTS})
+            raise ValidationError(
+                _("A visit can have at most %(n)d guests. Issue codes for the others separately."),
+                params={"n": MOST_GUESTS},
+            )
         long = [str(place) for place, name in enumerate(names, 1) if len(name) > limits.GUEST_NAME_MAX]
         for name in names:
             inputs.validate_visible(name)

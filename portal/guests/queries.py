@@ -158,7 +158,9 @@ def explain_refusal(intent: Intent) -> Explanation | None:
     if refusals.is_refused_for(intent, RefusalCause.SETTING) and (intent.body or {}).get(KEYS.name):
         return KEYS.input_names, _("Keys for guests must first be allowed for this key box on the member site.")
     if refusals.is_refused_for(intent, RefusalCause.DUPLICATE, "qr"):
-        return CODE.input_names, _("This code is already in use. Send the form again to get another one.")
+        return CODE.input_names, _(
+            "No code was issued: this one is already in use. Send the form again to get another."
+        )
     return None
 
 

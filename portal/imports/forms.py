@@ -206,7 +206,7 @@ class ColumnsForm(forms.Form):
                 other = self.fields[f"column_{taken[field]}"].label
                 self.add_error(
                     f"column_{place}",
-                    _("“%(field)s” is already used for the column “%(other)s”.")
+                    _("“%(field)s” is already used for the column “%(other)s”. Choose another field.")
                     % {"field": self._columns[field].label, "other": other},
                 )
             elif field:

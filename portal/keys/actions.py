@@ -44,7 +44,9 @@ def send_command(*, box: KeyBox, numbers: Sequence[str], command: KeyCommand, by
     if not chosen or set(chosen) - known:
         raise NotSubmitted(_("Nothing was sent. Select keys of this key box."))
     if any(len(number) != 2 or not number.isdecimal() for number in chosen):
-        raise NotSubmitted(_("Nothing was sent. Only keys with two-digit numbers can be operated remotely."))
+        raise NotSubmitted(
+            _("Nothing was sent. Only keys with two-digit numbers can be operated remotely. Go to the key box.")
+        )
     if len(chosen) > KEY_TARGETS_MAX:
         raise NotSubmitted(_("Nothing was sent. Select at most %(n)d keys.") % {"n": KEY_TARGETS_MAX})
     return submit(

@@ -71,7 +71,7 @@ def confirm(*, order: Lockdown, by: Requester, nonce: Nonce) -> Lockdown:
         _one_at_a_time(by)
         order = _lock_order(order, State.REQUESTED)
         if order.started_by == by.user:
-            raise NotSubmitted(_("Nothing was sent. A second person must confirm."))
+            raise NotSubmitted(_("Nothing was sent. Another person with this permission must confirm it."))
         if order.confirm_by is None or order.confirm_by <= database_now():
             raise NotSubmitted(_("Nothing was sent. It was not confirmed in time. Start a new one."))
         access = access_to(order.started_by, order.tenant)

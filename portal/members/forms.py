@@ -220,7 +220,7 @@ class MemberForm(ShownValuesForm, form_of(PLAIN_FIELDS)):  # type: ignore[misc] 
     def clean_qr_data(self) -> str:
         data = str(self.cleaned_data["qr_data"]).strip()
         if len(data.encode()) > QR_CAPACITY:
-            raise ValidationError(_("Too long for a QR code (%(n)d bytes)."), params={"n": QR_CAPACITY})
+            raise ValidationError(_("Too long for a QR code (%(n)d bytes). Shorten it."), params={"n": QR_CAPACITY})
         return data
 
     def _strip_texts(self, cleaned: dict[str, Any]) -> None:

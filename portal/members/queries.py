@@ -284,9 +284,9 @@ def _explain_refusal(intent: Intent, access: Access) -> Explanation | None:
     """Explain a refusal: which member has the card (if the person may see it), or that the code is used; else None."""
     if refusals.is_refused_for(intent, RefusalCause.DUPLICATE, "card"):
         holder = _holder_text(intent) if access.can(Permission.SECRETS_REVEAL) else ""
-        return (CARD.name,), _t("This card is already registered.") + holder
+        return (CARD.name,), _t("This card is already registered. Enter another number.") + holder
     if refusals.is_refused_for(intent, RefusalCause.DUPLICATE, "qr"):
-        return ("qr_data",), _t("This QR code is already registered.")
+        return ("qr_data",), _t("This QR code is already registered. Use another one.")
     return None
 
 

@@ -202,7 +202,7 @@ def face_deletion_effect(intent: Intent) -> OutcomeText:
 def _without_contract(intent: Intent) -> OutcomeText:
     if intent.state != State.FAILED or refusals.missing_contract(intent) != Contract.FACE:
         return OutcomeText()
-    return _not_allowed(_("Face images need the face-recognition option contract."))
+    return _not_allowed(_("Face recognition is not in the contract. Ask the vendor to add it."))
 
 
 def _not_allowed(text: str) -> OutcomeText:

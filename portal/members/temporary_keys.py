@@ -206,8 +206,9 @@ class TemporaryKeysForm(forms.Form):
     units = forms.MultipleChoiceField(label=_("Keys"), error_messages={"required": _("Choose at least one key.")})
     period = forms.ChoiceField(label=_("For how long"), widget=forms.RadioSelect)
     seconds = forms.IntegerField(
-        label=_("Seconds"), required=False, min_value=0, max_value=limits.TEMPORARY_USE_SECONDS_MAX
-    )
+        label=_("Seconds"), required=False, min_value=0, max_value=limits.TEMPORARY_USE_SECONDS_MAX,
+        error_messages={"max_value": _("Enter at most 24 hours.")},
+    )  # fmt: skip
     device_action = forms.BooleanField(
         label=_("Signal at the key box"), required=False,
         help_text=_("The key box beeps and lights up when the request arrives."),

@@ -75,7 +75,7 @@ class RequestForm(_ChoicesForm):
         if first and last and last < first:
             self.add_error("last", _t("Choose a last day on or after the first day."))
         elif first and last and (last - first).days >= MAX_DAYS:
-            self.add_error("last", _t("One report covers up to %(n)s days.") % {"n": MAX_DAYS})
+            self.add_error("last", _t("One report covers up to %(n)s days. Choose a shorter period.") % {"n": MAX_DAYS})
         return found
 
     def clean_last(self) -> date:

@@ -60,7 +60,7 @@ def lock_review(review: Review) -> Review:
     """
     found = Review.objects.select_for_update(of=("self",), no_key=True).get(pk=review.pk)
     if found.state != State.RUNNING:
-        raise NotSubmitted(_("Not saved: this review has ended."))
+        raise NotSubmitted(_("Not saved: this review has ended. See its report for the result."))
     return found
 
 

@@ -83,7 +83,9 @@ class StartForm(_PlanForm):
     def clean_areas(self) -> list[Area]:
         found = list(self.cleaned_data["areas"])
         if len(found) > MAX_AREAS:
-            raise forms.ValidationError(_t("One review covers up to %(n)s areas.") % {"n": MAX_AREAS})
+            raise forms.ValidationError(
+                _t("One review covers up to %(n)s areas. Select fewer areas.") % {"n": MAX_AREAS}
+            )
         return found
 
     @property

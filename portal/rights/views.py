@@ -359,7 +359,7 @@ def _save_template(request: TenantRequest, form: TemplateForm, **values: Any) ->
     try:
         actions.save_template(by=Requester.from_request(request), **values, **form.cleaned_data)
     except actions.NameTaken:
-        form.add_error("name", _("A template with this name already exists."))
+        form.add_error("name", _("A template with this name already exists. Enter a different name."))
         return None
     messages.success(request, _("Template saved: %(name)s") % {"name": form.cleaned_data["name"]})
     return redirect("rights:templates", request.tenant.slug)

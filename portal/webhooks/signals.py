@@ -9,6 +9,7 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
+from accessapi.resources import write_moment
 from portal.base.timers import rounds
 from portal.base.timers.clock import database_now
 from portal.base.ui import batching, panels

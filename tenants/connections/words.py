@@ -14,7 +14,9 @@ REFUSALS: dict[str, Promise] = {
     "state": _("This response does not belong to a connection you started here. Start again from the connection page."),
     "used": _("This response was already used. See the connection page for the result."),
     "expired": _("More than ten minutes have passed since you started connecting. Start again."),
-    "denied": _("The service did not grant access. Consent was refused, or the service reported an error."),
+    "denied": _(
+        "The service did not grant access. Consent was refused, or the service reported an error. Start again."
+    ),
     "code": _("The service did not accept the authorization code. Start again."),
     "unreachable": _("The service could not be reached. Nothing was changed. Try again in a moment."),
     "no_answer": _("The service did not respond when the code was exchanged. No token was stored. Start again."),
@@ -23,23 +25,30 @@ REFUSALS: dict[str, Promise] = {
         "The token's organisation is unknown, so the token was not stored. The permission tenant:read is needed."
     ),
     "other_tenant": _(
-        "The account that gave consent belongs to a different organisation from the one "
-        "connected first. The token was not stored."
+        "The token was not stored: this account belongs to a different organisation. "
+        "Use an account of the organisation connected first."
     ),
-    "taken": _("This organisation is already connected to another tenant here. The token was not stored."),
+    "taken": _(
+        "The token was not stored: this organisation is already connected to another tenant. "
+        "Use another organisation’s account."
+    ),
 }
 
 OUTCOMES = {
     ReissueOutcome.SENT: _("A reissue was sent, but the response is not known. If the connection is lost, reconnect."),
     ReissueOutcome.DONE: _("The access token was reissued and the new one works."),
     ReissueOutcome.UNPROVEN: _("A new access token is in use. The previous one is kept until the new one works."),
-    ReissueOutcome.REFUSED: _("The service refused to reissue the access token. The current one stays in use."),
-    ReissueOutcome.NOT_SENT: _("The service could not be reached. The access token was not changed."),
+    ReissueOutcome.REFUSED: _(
+        "The service refused to reissue the access token. The current one stays in use. Try again later."
+    ),
+    ReissueOutcome.NOT_SENT: _("The service could not be reached. The access token was not changed. Try again later."),
     ReissueOutcome.ANSWER_LOST: _(
         "The service's response was lost. The current access token stays in use. If the "
         "service stops accepting it, reconnect."
     ),
-    ReissueOutcome.NEW_TOKEN_REFUSED: _("The new access token did not work. The previous one is in use again."),
+    ReissueOutcome.NEW_TOKEN_REFUSED: _(
+        "The new access token did not work. The previous one is in use again. Try again later."
+    ),
     ReissueOutcome.BROKEN: _("The service's response was lost, and the old access token no longer works. Reconnect."),
 }
 
@@ -47,8 +56,10 @@ REVOCATIONS = {
     RevocationOutcome.DONE: _(
         "The access token was revoked. Nothing can be loaded or changed until the tenant is reconnected."
     ),
-    RevocationOutcome.REFUSED: _("The service refused to revoke the access token. It stays in use."),
-    RevocationOutcome.NOT_SENT: _("The service could not be reached. The access token was not revoked."),
+    RevocationOutcome.REFUSED: _("The service refused to revoke the access token. It stays in use. Try again later."),
+    RevocationOutcome.NOT_SENT: _(
+        "The service could not be reached. The access token was not revoked. Try again later."
+    ),
     RevocationOutcome.UNKNOWN: _(
         "The service's response was lost. The token may not be revoked. Revoke it again to be sure."
     ),

@@ -47,7 +47,7 @@ def invite(*, access: Access, email: str, role: str) -> InvitationResult:
     now = timezone.now()
     with transaction.atomic():
         if Staff.objects.filter(user__email=email, is_active=True).exists():
-            raise StaffError(_("This person already works here. Change the role instead."))
+            raise StaffError(_("Not invited: this person is already on the staff. Change their role instead."))
         open_ones = Invitation.objects.filter(email=email, accepted_at=None, revoked_at=None)
         open_ones.update(revoked_at=now)
         invitation = Invitation.objects.create(
@@ -106,7 +106,7 @@ def accept(*, invitation: Invitation, user: User | None = None, name: str = "", 
     with tenant_scope(tenant), transaction.atomic():
         row = Invitation.objects.select_for_update().get(pk=invitation.pk)
         if not row.is_open or not has_valid_sender(row):
-            raise StaffError(_("This invitation was already used or cancelled, or has expired."))
+            raise StaffError(_("This invitation was already used or cancelled, or has expired. Ask for a new one."))
         if user is None:
             user = _new_account(row.email, name, password)
         elif user.email != row.email:

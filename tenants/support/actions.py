@@ -31,7 +31,9 @@ def start_session(*, tenant: Tenant, user: User, reason: str, minutes: int) -> S
     now = timezone.now()
     with tenant_scope(tenant), transaction.atomic():
         if not Tenant.objects.select_for_update().get(pk=tenant.pk).support_allowed:
-            raise SupportRefused(_("The owner of this tenant does not currently allow support sessions."))
+            raise SupportRefused(
+                _("No session was started: this tenant does not allow support sessions. Ask its owner to allow them.")
+            )
         SupportSession.objects.filter(user=user, ended_at=None).update(ended_at=now, ended_by=user)
         session = SupportSession.objects.create(
             tenant=tenant,

@@ -387,4 +387,4 @@ def test_whoever_may_not_see_the_log_reads_nobodys_name(one):
         pages = said(client.get(at(one))) + said(client.get(at(one, "alerts:alert", alerts(one, "refused")[0].pk)))
     assert "A person: refused 5 times" in pages
     assert "佐藤" not in pages
-    assert "You do not have permission to view these records." in pages
+    assert "You do not have permission to view these records. Ask an owner for it." in pages

@@ -89,7 +89,10 @@ def test_an_act_that_kept_no_sentence_is_worded_by_its_code(place, language, sen
 @pytest.mark.parametrize(
     ("language", "rows"),
     [
-        ("en", {"Member": "Not found", "Lock": "01 Locked, 02 <code>ajar</code>", "Possible matches": "<code>g1</code>"}),
+        (
+            "en",
+            {"Member": "Not found", "Lock": "01 Locked, 02 <code>ajar</code>", "Possible matches": "<code>g1</code>"},
+        ),
         ("ja", {"会員": "見つかりません", "錠": "01 施錠中、02 <code>ajar</code>", "候補": "<code>g1</code>"}),
     ],
 )

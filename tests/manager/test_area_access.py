@@ -261,7 +261,7 @@ def test_an_edit_is_taken_back_only_where_it_is_still_ours(desk):
     assert equal(desk.devices(elsewhere), NOTHING)
     assert equal(desk.devices(theirs), option(entry(desk.area, OFFICE), entry(desk.other, OFFICE)))
     again = desk.client.post(desk.at(f"edits/{job.pk}/undo/"), follow=True)
-    assert "Cannot be undone." in said(again)
+    assert "Nothing was undone: this cannot be undone, or was undone already. See the result below." in said(again)
 
 
 def test_a_whole_group_or_all_that_a_filter_finds_is_chosen_and_not_one_more(desk):
@@ -290,7 +290,7 @@ def test_nothing_to_do_is_said_and_prepares_nothing(desk):
     answer = desk.post("grant/?list=area-choice", {
         "ids": str(member.pk), "step": "preview", "trust": "60", "pass_.choice": "always"})  # fmt: skip
     assert "Nothing to change for the selected members." in said(answer)
-    assert "No members selected, or they no longer exist." in said(
+    assert "Nothing was changed: no members are selected, or they no longer exist. Select members in the list." in said(
         desk.client.post(desk.at("grant/"), {"ids": "999999"}, follow=True)
     )
     with desk.scope():

@@ -201,7 +201,9 @@ class TestTwoPersons:
         start(manager, one)
         html = page(manager, one)
         assert "Confirm and send now" not in html
-        assert "Nothing was sent. A second person must confirm." in press(manager, one, "confirm")
+        assert "Nothing was sent. Another person with this permission must confirm it." in press(
+            manager, one, "confirm"
+        )
         settle(one)
         assert sent(one) == []
 

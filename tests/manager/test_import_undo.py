@@ -107,7 +107,9 @@ class TestAnImportThatNobodyTouched:
         with inside(desk):
             entry = AuditEntry.objects.get(action="import.undone")
         assert (entry.target, entry.by.name) == (f"import:{job_at(desk, there).pk}", "facility manager")
-        assert "Cannot be undone." in said(manager.post(f"{there}undo/", follow=True))
+        assert "Nothing was undone: this cannot be undone, or was undone already. See the result below." in said(
+            manager.post(f"{there}undo/", follow=True)
+        )
         rows = new(desk, 3, card="NEWCARD00"), [["改名", first.member_code, "", ""], ["", second.member_code, "", card]]
         again = said(manager.get(checked(desk, manager, url, lines(HEADINGS, *rows[0], *rows[1]))))
         assert "already imported this file" not in again
@@ -301,7 +303,7 @@ class TestPeopleWhoMay:
         undo = prepared(manager, there)
         auditor = desk.place.client(desk.place.staff("auditor"))
         assert auditor.post(f"{there}undo/").status_code == 403
-        assert "Your role can view this but not start it." in said(auditor.get(undo))
+        assert "Your role can view this but not start it. Ask an owner for the permission." in said(auditor.get(undo))
         for person in (auditor, support):
             assert person.post(f"{undo}start/", {"typed": "1"}).status_code == 403
         other = make()

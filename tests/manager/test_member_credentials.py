@@ -76,7 +76,7 @@ def test_a_code_that_somebody_has_is_refused_beside_its_field(desk):
     desk.send(f"{first.member_id}/edit/", qr="data", qr_data="TAKEN-1")
     answer = desk.send(f"{second.member_id}/edit/", qr="data", qr_data="TAKEN-1")
     beside = answer.content.decode().partition('id="id_qr_data_errors"')[2].partition("</ul>")[0]
-    assert "This QR code is already registered." in beside
+    assert "This QR code is already registered. Use another one." in beside
 
 
 PASSED_ON = {

@@ -323,7 +323,7 @@ def test_nothing_is_decided_in_a_review_that_is_over(desk):
     review = desk.start()
     value = desk.buttons(review, desk.holders[0])["confirm"]
     desk.client.post(desk.link("cancel", review.pk))
-    assert "Not saved: this review has ended." in desk.press(review, value)
+    assert "Not saved: this review has ended. See its report for the result." in desk.press(review, value)
     assert desk.item(review, desk.holders[0]).decision == ""
 
 

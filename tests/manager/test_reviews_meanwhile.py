@@ -166,7 +166,7 @@ def test_whoever_confirms_a_selection_of_a_review_that_is_over_is_told(desk):
     carried = asked(desk, review)
     desk.client.post(desk.link("cancel", review.pk))
     page = said(desk.decider.post(desk.link("confirm_many", review.pk), carried, follow=True))
-    assert "Not saved: this review has ended." in page
+    assert "Not saved: this review has ended. See its report for the result." in page
 
 
 def in_groups(desk: ReviewsDesk, review: Review, **members: Member) -> None:
@@ -293,7 +293,7 @@ def test_a_delegation_that_is_refused_keeps_its_note(desk):
     told = {"ids": item.pk, "to": other.pk, "note": "On leave", "nonce": nonce[1]}
     answer = desk.client.post(desk.link("assign", review.pk), told)
     assert answer.status_code == 422
-    assert "Not saved: this review has ended." in said(answer)
+    assert "Not saved: this review has ended. See its report for the result." in said(answer)
     assert 'value="On leave"' in answer.content.decode()
 
 
@@ -385,5 +385,5 @@ def test_no_date_that_has_passed_is_chosen_but_one_that_passed_may_stay(desk):
 def test_a_review_that_is_over_is_not_changed(desk):
     review = desk.start()
     desk.client.post(desk.link("cancel", review.pk))
-    assert "Not saved: this review has ended." in changed(desk, review, days=30)
+    assert "Not saved: this review has ended. See its report for the result." in changed(desk, review, days=30)
     assert acts(desk) == []

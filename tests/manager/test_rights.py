@@ -231,7 +231,7 @@ def test_a_tenant_keeps_templates_and_puts_them_into_rights(desk):
     made = desk.client.post(f"{tenant}/rights/templates/new/", dict(form.lists()), follow=True)
     assert "Template saved: Cleaning" in said(made)
     again = desk.client.post(f"{tenant}/rights/templates/new/", dict(form.lists()) | {"opened_by": ""})
-    assert "A template with this name already exists." in said(again)
+    assert "A template with this name already exists. Enter a different name." in said(again)
     desk.give(devices_pass=listed((desk.areas[0], OFFICE)), keys_pass=NO_KEYS)
     with desk.scope():
         template = RightsTemplate.objects.get()
@@ -361,7 +361,7 @@ def test_without_a_contract_its_part_is_said_and_cannot_be_changed(make):
     desk = Desk(make(contracts=("door",), members=2))
     desk.give(devices_pass={"default_mode": "deny_all"})
     page = desk.client.get(desk.editor)
-    assert "Key permissions are not available: the contract has no key boxes." in said(page)
+    assert "key boxes are not in the contract. Ask the vendor to add them." in said(page)
     assert "keys.mode" not in page.content.decode()
     answer = desk.save(desk.form(), **{"devices.mode": "allow_all"})
     assert 'data-state="done"' in answer.content.decode(), said(answer)

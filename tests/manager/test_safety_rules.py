@@ -99,7 +99,9 @@ class TestAFacilityManagerAlone:
         with tenant_scope(one.tenant):
             row = WaitingChange.objects.get()
         assert (row.rule, row.subject, row.before) == (setting.rule, setting.subject(one), before)
-        assert "Nothing was changed. Another person must confirm this." in press(manager, one, "confirm")
+        assert "Nothing was changed. Another person with your permission, or an owner, must confirm this." in press(
+            manager, one, "confirm"
+        )
         assert setting.kept(one) == before
 
     @pytest.mark.parametrize("setting", [name for name, each in SETTINGS.items() if each.tightened], indirect=True)

@@ -63,9 +63,11 @@ def test_a_code_that_is_not_in_the_table_is_not_taken_for_what_it_means_elsewher
         area = Area.objects.order_by("pk")[0].area_id
     refuse(desk, 409, "40903", "somebody has it")
     told = said(desk.issue(area_ids=[area]))
-    assert "This code is already in use. Send the form again to get another one." not in told
+    assert "No code was issued: this one is already in use. Send the form again to get another." not in told
     refuse(desk, 409, "40977", "somebody has it")
-    assert "This code is already in use. Send the form again to get another one." in said(desk.issue(area_ids=[area]))
+    assert "No code was issued: this one is already in use. Send the form again to get another." in said(
+        desk.issue(area_ids=[area])
+    )
     refuse(desk, 403, "40378", "door: not included")
     assert "Issue the code without areas" in said(desk.issue(area_ids=[area]))
 

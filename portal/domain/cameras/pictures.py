@@ -76,7 +76,7 @@ def fetch_media(environment: ServiceEnvironment, address: str, most: int) -> byt
 MOMENTS_RETENTION = timedelta(days=1)
 TROUBLES: dict[str, Promise] = {
     "none": _("No picture from the camera."),
-    "other_host": _("The file is at an address that the operator has not allowed."),
+    "other_host": _("No file: its address is not allowed. Contact the operator of the portal."),
     "expired": _("The download link was no longer valid."),
     "too_large": _("The file is too large."),
     "not_fetched": _("The file could not be downloaded."),

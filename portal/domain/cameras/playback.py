@@ -139,7 +139,7 @@ def _address(
     if not session.streaming_url:
         raise VideoUnavailable(_("No video available."))
     if not pictures.is_media_address(connection.tenant.environment, session.streaming_url):
-        raise VideoUnavailable(_("The video is at an address that the operator has not allowed."))
+        raise VideoUnavailable(_("No video: its address is not allowed. Contact the operator of the portal."))
     return session.streaming_url, session.expires_at
 
 

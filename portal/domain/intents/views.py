@@ -79,7 +79,7 @@ def _decide(request: TenantRequest, intent: Intent) -> HttpResponse:
     elif tracking.resolve(intent, applied=applied == "yes", by=Requester.from_request(request)):
         messages.success(request, _("Recorded."))
     else:
-        messages.error(request, _("The result is already known. Nothing was recorded."))
+        messages.error(request, _("Nothing was recorded: the result is already known. Reload the page to see it."))
     return redirect(page_address(intent))
 
 
@@ -88,5 +88,5 @@ def _stop(request: TenantRequest, intent: Intent) -> HttpResponse:
     if actions.stop(intent):
         messages.success(request, _("Stopped. Nothing was sent."))
     else:
-        messages.error(request, _("Not stopped: it was already sent."))
+        messages.error(request, _("Not stopped: it was already sent. Wait for its result."))
     return redirect(page_address(intent))

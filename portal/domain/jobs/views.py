@@ -156,7 +156,9 @@ def start(pages: JobPages, request: TenantRequest, job: Job) -> HttpResponseBase
     elif not actions.start(
         by=Requester.from_request(request), job=job, should_send_duplicates="doubles" in request.POST
     ):
-        messages.info(request, _("It has already started, or there is nothing to start."))
+        messages.info(
+            request, _("Nothing was started: it has already started, or has no rows left. Check its state below.")
+        )
     return redirect(kinds.page_address(job))
 
 
@@ -175,16 +177,25 @@ def _action_view(action: Callable[[JobPages], Callable[..., Job | bool | None]],
     return do
 
 
-stop = _action_view(lambda _pages: actions.stop, gettext_lazy("It is no longer running."))
-continue_job = _action_view(lambda _pages: actions.continue_job, gettext_lazy("It is not stopped."))
-retry = _action_view(lambda pages: pages.retry, gettext_lazy("There are no rows to retry."))
-undo = _action_view(lambda pages: pages.undo, gettext_lazy("Cannot be undone."))
+stop = _action_view(
+    lambda _pages: actions.stop, gettext_lazy("Nothing was stopped: it is no longer running. See the result below.")
+)
+continue_job = _action_view(
+    lambda _pages: actions.continue_job, gettext_lazy("Nothing was continued: it is not stopped. See its state below.")
+)
+retry = _action_view(
+    lambda pages: pages.retry, gettext_lazy("Nothing was sent: no rows can be retried. See the result below.")
+)
+undo = _action_view(
+    lambda pages: pages.undo,
+    gettext_lazy("Nothing was undone: this cannot be undone, or was undone already. See the result below."),
+)
 
 
 def decide(pages: JobPages, request: TenantRequest, job: Job) -> HttpResponse:
     verdict, _colon, row = request.POST.get("decision", "").partition(":")
     if verdict not in ("yes", "no") or not (row == "all" or is_row_number(row)):
-        messages.error(request, _("Choose whether it was applied. Nothing was recorded."))
+        messages.error(request, _("Nothing was recorded. Choose whether it was applied."))
         return redirect(kinds.page_address(job))
     rows = None if row == "all" else [int(row)]
     count = actions.decide(by=Requester.from_request(request), job=job, rows=rows, applied=verdict == "yes")
@@ -194,7 +205,7 @@ def decide(pages: JobPages, request: TenantRequest, job: Job) -> HttpResponse:
 
 def discard(pages: JobPages, request: TenantRequest, job: Job) -> HttpResponse:
     if not pages.discard(by=Requester.from_request(request), job=job):
-        messages.error(request, _("It has already started, so it is kept as a record."))
+        messages.error(request, _("Not discarded: it has already started and is kept as a record. You can stop it."))
         return redirect(kinds.page_address(job))
     messages.success(request, str(pages.discarded_text))
     return redirect(pages.home_address(job))

@@ -254,10 +254,14 @@ class PresenceFlag(Flag):
 
 @dataclass(frozen=True, eq=False)
 class WholeNumberField(Field):
-    """A whole number; `invalid_message` is the error for any other input."""
+    """A whole number; `invalid_message` is the error for any other input.
+
+    `too_large_message` names the maximum in a unit that people use.
+    """
 
     column_type = int
     invalid_message: LabelText = ""
+    too_large_message: LabelText = ""
 
     def is_same(self, new: Any, current: Any) -> bool:
         return bool((new or 0) == (current or 0))
@@ -270,7 +274,7 @@ class WholeNumberField(Field):
             min_value=self.limits.get("minimum"),
             max_value=self.limits.get("maximum"),
             required=False,
-            error_messages={"invalid": self.invalid_message},
+            error_messages={"invalid": self.invalid_message, "max_value": self.too_large_message},
             **self._input_options(**more),
         )
 

@@ -75,7 +75,7 @@ METHOD = IssuingMethodField(
 GRACE = WholeNumberField(
     "return_grace_period", _("Minutes to return keys"), request_model=GuestUpdate, json_column="detail", default=0,
     input_names=("grace_minutes",), help=_("How long after the end time keys can be returned."),
-    invalid_message=_("Enter a whole number of minutes."),
+    invalid_message=_("Enter a whole number of minutes."), too_large_message=_("Enter at most 7 days."),
 )  # fmt: skip
 REMARKS = Text("remarks", _("Remarks"), request_model=GuestUpdate, json_column="detail", default="", is_multiline=True)
 AREAS = GuestPlacesField("area_id_list", _("Areas"), request_model=GuestUpdate, json_column="detail", default=[],

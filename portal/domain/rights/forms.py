@@ -164,7 +164,7 @@ class TemplateForm(ConflictForm, forms.Form):
         if self.template is not None:
             others = others.exclude(pk=self.template.pk)
         if others.exists():
-            raise ValidationError(_("A template with this name already exists."))
+            raise ValidationError(_("A template with this name already exists. Enter a different name."))
         return name
 
 

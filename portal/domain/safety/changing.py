@@ -69,7 +69,9 @@ def confirm(*, change: WaitingChange, by: Requester) -> State:
     with transaction.atomic():
         rule, row = _lock_change(change, by)
         if row.requested_by == by.user:
-            raise NotChanged(_("Nothing was changed. Another person must confirm this."))
+            raise NotChanged(
+                _("Nothing was changed. Another person with your permission, or an owner, must confirm this.")
+            )
         if not _may_change(row.requested_by, rule, by) or rule.read(row.subject) != row.before:
             _end(row, State.VOID, by)
             return State.VOID

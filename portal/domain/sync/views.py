@@ -35,7 +35,7 @@ def _request_reading(request: TenantRequest, kind: MirrorKind) -> HttpResponse:
     if schedule.request_reading(tenant, kind, by=request.user):
         messages.info(request, _("Loading from the service. Reload the page to see new data."))
     else:
-        messages.info(request, _("Already loading, or loaded a moment ago."))
+        messages.info(request, _("Nothing was requested: it is loading, or was loaded a moment ago. Reload the page."))
     return redirect_back(request)
 
 

@@ -246,7 +246,7 @@ def _step(
         rows = _lock_visits(visit, whole_party)
         row = rows.pop(visit.pk)
         if row.erased_at is not None:
-            raise NotPossible(_("This visit's personal data was deleted, so it can no longer be changed."))
+            raise NotPossible(_("Nothing was changed: this visit's personal data was deleted. Create a new visit."))
         values = step(row)
         if values is None:
             return False
