@@ -87,7 +87,7 @@ CONTRACTS = {
 # Who can add what the connection lacks.
 REMEDIES = {
     "scope": _("An owner reconnects and grants this permission at the service."),
-    "contract": _("Not in the contract. Ask the vendor to add it."),
+    "contract": _("Not in the contract. Ask the vendor to add it, then an owner reconnects."),
     "licence": _("The vendor activates the licence. Then an owner enters its key below."),
 }
 

@@ -43,7 +43,7 @@ _THROTTLED_SECONDS = 300
 
 
 def record(
-    request: HttpRequest,
+    request: HttpRequest | None,
     kind: AccountEvent.Kind,
     user: User | None,
     *,
@@ -51,8 +51,12 @@ def record(
     success: bool = True,
     mail: bool | None = None,
 ) -> None:
-    """Record an event of an account, with a mail to the person if its kind needs one or `mail` is true."""
-    browser, address = describe_browser(request.META.get("HTTP_USER_AGENT", "")), client_addresses.current()
+    """Record an event of an account, with a mail to the person if its kind needs one or `mail` is true.
+
+    A command has no `request`.
+    """
+    browser = describe_browser(request.META.get("HTTP_USER_AGENT", "")) if request is not None else ""
+    address = client_addresses.current()
     with transaction.atomic():
         AccountEvent.objects.create(
             user=user, kind=kind, method=method, address=address, browser=browser, success=success

@@ -5,9 +5,10 @@ import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
+from allauth.mfa.models import Authenticator
 from django.core.management import CommandError, call_command
 
-from tenants.models import AuditEntry, Connection, ServiceEnvironment, Staff, Tenant, User
+from tenants.models import AccountEvent, AccountMail, AuditEntry, Connection, ServiceEnvironment, Staff, Tenant, User
 from tenants.scope import tenant_scope
 from tests.support.places import PASSWORD, signed_in
 
@@ -241,3 +242,23 @@ def test_platform_staff_take_no_tenant(tenant):
     with pytest.raises(CommandError, match="not an e-mail"):
         run("add_staff", "nobody", "--role", "support")
     assert User.objects.count() == 1
+
+
+def test_a_person_who_lost_every_device_starts_over_with_the_password(tenant):
+    run("add_staff", "hana@example.test", "--role", "auditor", "--tenant", "tokyo")
+    user = User.objects.get()
+    client = signed_in(user)
+    assert client.get("/t/tokyo/audit/").status_code == 200
+    Authenticator.objects.create(user=user, type=Authenticator.Type.WEBAUTHN, data={})
+    assert "were removed" in run("remove_second_factors", "Hana@example.test")
+    assert not Authenticator.objects.exists()
+    assert client.get("/t/tokyo/audit/").status_code == 302
+    assert AccountEvent.objects.get().kind == AccountEvent.Kind.FACTOR_REMOVED
+    assert AccountMail.objects.get().user == user
+
+
+@pytest.mark.parametrize("email", ["hana@example.test", "kato@example.test"])
+def test_without_an_account_or_a_second_factor_nothing_is_removed(tenant, email):
+    run("add_staff", "hana@example.test", "--role", "auditor", "--tenant", "tokyo")
+    with pytest.raises(CommandError, match="Nothing was changed"):
+        run("remove_second_factors", email)

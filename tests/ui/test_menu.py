@@ -65,6 +65,18 @@ def test_an_entry_without_its_contract_is_not_in_the_menu(person, tenants):
     assert 'href="/t/aozora/devices/"' in page
 
 
+def test_the_connection_page_names_the_entries_that_a_missing_contract_hides(person, tenants):
+    owner = person("owner")
+    with tenant_scope(tenants[0]):
+        Connection.objects.update(state="connected", contracts_refused=[])
+    assert "Hidden from the menu" not in owner.get("/t/aozora/connection/").content.decode()
+    with tenant_scope(tenants[0]):
+        Connection.objects.update(contracts_refused=["door"])
+    page = owner.get("/t/aozora/connection/").content.decode()
+    assert "Hidden from the menu: Doors, Intercom, Lockdowns" in page
+    assert "Ask the vendor to add it, then an owner reconnects." in page
+
+
 @pytest.mark.parametrize(
     ("role", "labels"),
     [

@@ -112,8 +112,7 @@ def page_kind_of(request: HttpRequest) -> str:
     if match is None or not in_tenant(request):
         return ""
     slug = request.tenant.slug
-    mine = [each for each in ENTRIES if each.is_open_to(request.access.permissions)]
-    urls = {each.kind: url_in_tenant(each.url_name, slug) for each in mine}
+    urls = {each.kind: url_in_tenant(each.url_name, slug) for each in entries_of(request)}
     root = request.tenant.get_absolute_url()
     above = [
         kind for kind, url in urls.items() if (request.path.startswith(url) and url != root) or url == request.path
@@ -121,13 +120,18 @@ def page_kind_of(request: HttpRequest) -> str:
     return max(above, key=lambda kind: len(urls[kind]), default="")
 
 
+def entries_of(request: TenantRequest) -> list[NavEntry]:
+    """Return the entries that the person's role has access to, with any contract."""
+    return [entry for entry in ENTRIES if entry.is_open_to(request.access.permissions)]
+
+
 def links(request: HttpRequest) -> Iterator[NavLink]:
     """Yield the entries that this person has access to in the request's tenant, in the menu's order."""
     if not in_tenant(request):
         return
     current, missing = page_kind_of(request), missing_contracts(request)
-    for entry in ENTRIES:
-        if entry.is_open_to(request.access.permissions) and entry.contract not in missing:
+    for entry in entries_of(request):
+        if entry.contract not in missing:
             yield NavLink(entry, url_in_tenant(entry.url_name, request.tenant.slug), entry.kind == current)
 
 

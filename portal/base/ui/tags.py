@@ -194,6 +194,12 @@ def panels(context: Context, page: str) -> SafeString:
     return format_html_join("", "{}", ((each,) for each in draw(page, context["request"])))
 
 
+@register.simple_tag(takes_context=True)
+def entries_without(context: Context, contract: str) -> list[str]:
+    """`{% entries_without "door" as hidden %}`: the person's entries of the menu that a missing contract hides."""
+    return [str(entry.label) for entry in nav.entries_of(context["request"]) if entry.contract == contract]
+
+
 @register.inclusion_tag("components/bars.html")
 def bars(chart: charts.BarChart, open_table: bool = False) -> dict[str, Any]:
     """`{% bars chart %}`: a bar chart with its figures in a table."""
