@@ -14,7 +14,6 @@ from django.utils.translation import gettext_lazy
 
 from tenants import roles
 from tenants.access import SignedInRequest, TenantRequest, first_page_of, platform_view, tenant_view
-from tenants.connections.words import CONTRACTS
 from tenants.models import Connection, SupportSession, Tenant, User
 from tenants.roles import PLATFORM_ROLES, Permission
 from tenants.scope import across_tenants
@@ -31,11 +30,6 @@ class TenantRow:
     tenant: Tenant
     connection: Connection | None
     session: SupportSession | None
-
-    @property
-    def missing_contracts(self) -> list[str]:
-        """Return the contracts that the service said are missing, in words."""
-        return [str(CONTRACTS.get(name, name)) for name in self.connection.contracts_refused] if self.connection else []
 
 
 def list_tenants(user: User, text: str = "") -> list[TenantRow]:

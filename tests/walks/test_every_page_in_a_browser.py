@@ -26,9 +26,13 @@ def is_page(client: Client, path: str) -> bool:
     """Return whether a browser shows this as a page: no file and no part of a page."""
     return read(client, path)[1].lstrip().lower().startswith("<!doctype")
 
+
 #: What is above a page's content: its head, the ways to other pages, filters, and what is not known.
 ABOVE = "header, nav:not(.tallies), .filters, .list-tools, [role=search], .messages, .note, .log-known"
-CONTENT = "tbody tr, .panel, .card-flat, .tile, .tally, .blank, dl, ul, ol, img, svg.plan, .field, .outcome, form .btn"
+CONTENT = (
+    "tbody tr, .panel, .card-flat, .tile, .tally, .blank, .outcome, .building-count, .guest-code, dl, ul, ol, img,"
+    "svg.plan, .field, form .btn"
+)
 FIRST = """([content, above]) => Math.min(...[...document.querySelectorAll(`main :is(${content})`)]
     .filter(each => !each.closest(above) && each.offsetParent !== null || each.matches('svg.plan'))
     .map(each => each.getBoundingClientRect().top + scrollY))"""
@@ -55,4 +59,4 @@ def test_no_page_scrolls_sideways_begins_late_or_has_a_barrier(
         if width < 720 and LOWEST < first < float("inf"):
             wrong.append(f"{path}: its content begins at {first} pixels")
         wrong += [f"{path}: {each}" for each in barriers(page, every=SOAK)]
-    assert wrong == []
+    assert wrong == [], "\n".join(wrong)

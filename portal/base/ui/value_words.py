@@ -14,8 +14,11 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from tenants.connections.words import CONTRACTS
+
 #: kind of field -> value -> word. Door values are those of `accessapi.doors` by default.
 WORDS: dict[str, dict[str, str | Promise]] = {
+    "contract": CONTRACTS,
     "leaf": {
         "open": pgettext_lazy("door", "Open"),
         "opened": pgettext_lazy("door", "Open"),
