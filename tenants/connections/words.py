@@ -76,7 +76,7 @@ PROVENANCE = {
     "assumed": _("assumed"),
 }
 
-CONTRACTS = {
+CONTRACTS: dict[str, str | Promise] = {
     "door": _("door-entry contract"),
     "key_box": _("key-box contract"),
     "qr": _("QR option contract"),
