@@ -66,11 +66,12 @@ def _alert_context(request: TenantRequest, found: Alert) -> dict[str, Any]:
     outgoing = list(outbox.messages_about(found.pk, ALERT.name)[:_MAX_SHOWN])
     records = AlertRecords(request, found)
     passages = Passages(request, found)
-    timeline = load_timeline(found)
+    timeline, sentence = load_timeline(found), texts.sentence(found)
     return {
         "alert": found,
         "title": texts.title(found),
-        "sentence": texts.sentence(found),
+        "sentence": sentence,
+        "is_over": found.pk in texts.over,
         "severity": severity(found),
         "state": state_text(found),
         "records": records,
@@ -80,18 +81,19 @@ def _alert_context(request: TenantRequest, found: Alert) -> dict[str, Any]:
         "outgoing": outgoing,
         "may_take": request.access.can(Permission.ALERTS_TAKE),
         "is_mine": found.taken_by_id == request.user.pk,
-        "version": _version_of(found, [*records.rows, *passages.records], timeline, outgoing),
+        "version": _version_of(found, sentence, [*records.rows, *passages.records], timeline, outgoing),
     }
 
 
 def _version_of(
     found: Alert,
+    sentence: str,
     records: Sequence[History],
     timeline: Sequence[TimelineEntry],
     outgoing: Sequence[OutgoingMessage],
 ) -> str:
     """Return the version mark of everything that changes on the page."""
-    facts = found.times, found.last_at, found.ended_at, found.taken_by_id
+    facts = sentence, found.times, found.last_at, found.ended_at, found.taken_by_id
     record_ids, steps = [each.pk for each in records], [each.at for each in timeline]
     return live_updates.version_of(*facts, record_ids, steps, [(each.state, each.answer) for each in outgoing])
 

@@ -60,15 +60,15 @@ def _doors_in(states: Sequence[DoorState], minutes: int = 0) -> Iterator[Observa
 
 
 def _find_forced(tenant: Tenant, values: RuleValues) -> Iterator[Observation]:
-    return _doors_in([DoorState.FORCED_OPEN])
+    return _doors_in(FORCED.door_states)
 
 
 def _find_left_open(tenant: Tenant, values: RuleValues) -> Iterator[Observation]:
-    return _doors_in([DoorState.LEFT_OPEN, DoorState.OPEN], values["minutes"])
+    return _doors_in(LEFT_OPEN.door_states, values["minutes"])
 
 
 def _find_offline(tenant: Tenant, values: RuleValues) -> Iterator[Observation]:
-    return _doors_in([DoorState.OFFLINE], values["minutes"])
+    return _doors_in(OFFLINE.door_states, values["minutes"])
 
 
 def _tenants_with(*states: DoorState) -> TenantFilter:
@@ -152,6 +152,7 @@ FORCED = AlertKind(
     severity=Severity.ALARM,
     has_scope=True,
     is_about_door=True,
+    door_states=(DoorState.FORCED_OPEN,),
     find_in_new_records=_find_forced_in_records,
     find_current=_find_forced,
     tenants_to_check=_tenants_with(DoorState.FORCED_OPEN),
@@ -166,6 +167,7 @@ LEFT_OPEN = AlertKind(
     settings=(RuleSetting("minutes", gettext_lazy("Open longer than (minutes)"), 5, 1, 1440),),
     has_scope=True,
     is_about_door=True,
+    door_states=(DoorState.LEFT_OPEN, DoorState.OPEN),
     find_current=_find_left_open,
     tenants_to_check=_tenants_with(DoorState.LEFT_OPEN, DoorState.OPEN),
     find_in_past=_find_left_open_in_past,
@@ -178,6 +180,7 @@ OFFLINE = AlertKind(
     severity=Severity.WARNING,
     settings=(RuleSetting("minutes", gettext_lazy("Offline longer than (minutes)"), 15, 1, 1440),),
     has_scope=True,
+    door_states=(DoorState.OFFLINE,),
     find_current=_find_offline,
     tenants_to_check=_tenants_with(DoorState.OFFLINE),
 )

@@ -16,7 +16,7 @@ from portal.domain.intents.models import Intent
 from portal.domain.places.models import PassController
 from portal.plans.models import FloorPlan, Placement
 from tenants.scope import tenant_scope
-from tests.support.doors import real_doors
+from tests.support.doors import real_doors, shows
 from tests.support.log import happened, loaded, record
 from tests.support.members import said
 
@@ -62,6 +62,16 @@ class TestItsDoor:
         with tenant_scope(place.tenant):
             assert Intent.objects.get().path == {"device_id": door}
         assert "outcome" in guard.get(page_of(place, alert)).content.decode()
+
+    def test_the_sentence_is_in_the_past_as_soon_as_the_door_is_in_another_state(self, place, door, guard):
+        alert = forced(place, door)
+        assert "倉庫 入口 has been forced open." in said(guard.get(page_of(place, alert)))
+        shows(place, door)
+        for page in (page_of(place, alert), reverse("alerts:index", args=[place.tenant.slug])):
+            words = said(guard.get(page))
+            assert "倉庫 入口 was forced open." in words
+            assert "has been forced open" not in words
+            assert "Ongoing" not in words
 
     def test_who_may_not_operate_doors_gets_no_commands(self, place, door):
         html = place.client(place.staff("auditor")).get(page_of(place, forced(place, door))).content.decode()

@@ -96,7 +96,7 @@ def test_the_banners_speak_the_readers_language_and_stand_at_the_desk_too(one):
     seen = seen_of(client.get(path).content.decode(), "banners")
     type(guard).objects.filter(pk=guard.pk).update(language="ja")
     answer = ask_again(client, path, "banners", seen)
-    assert "こじ開けられました" in answer.content.decode()
+    assert "こじ開けられています" in answer.content.decode()
 
 
 def test_a_page_that_is_away_from_its_tenant_stops_quietly(one):
@@ -120,7 +120,7 @@ def test_an_open_page_shows_what_is_learned_without_being_touched(one, tab):
     shows(one, "D", door="open", errors=["forced_open"])
     looked_again(tab)
     expect(row).to_contain_text("Forced open")
-    expect(tab.get_by_role("alert").filter(has_text="倉庫 入口 was forced open.")).to_be_visible()
+    expect(tab.get_by_role("alert").filter(has_text="倉庫 入口 has been forced open.")).to_be_visible()
     expect(row).to_be_focused()
     tab.goes()
     expect(tab.locator("#overview")).to_contain_text("Forced open")
@@ -242,7 +242,7 @@ def test_a_page_shows_a_notice_that_its_own_part_does_not_tell_of(one, tab):
     tab.goes("devices/D/")
     shows(one, "E", door="open", errors=["forced_open"])
     tab.clock.run_for(2_000)
-    expect(tab.get_by_role("alert").filter(has_text="Office was forced open.")).to_be_visible()
+    expect(tab.get_by_role("alert").filter(has_text="Office has been forced open.")).to_be_visible()
 
 
 def test_the_open_sheet_of_notices_stays_open_and_focused_when_it_is_drawn_again(one, tab):

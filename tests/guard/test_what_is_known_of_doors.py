@@ -47,9 +47,9 @@ def banners_of(client, place):
     ({"lock": "unlock"}, "Unlocked", None),
     ({"lock": "lock", "door": "open"}, "Open", None),
     ({"lock": "unlock", "door": "open"}, "Open", None),
-    ({"lock": "lock", "door": "open", "errors": ["forced_open"]}, "Forced open", "倉庫 入口 was forced open."),
+    ({"lock": "lock", "door": "open", "errors": ["forced_open"]}, "Forced open", "倉庫 入口 has been forced open."),
     ({"lock": "lock", "door": "open", "errors": ["open_too_long"]}, "Left open", "倉庫 入口 has been left open."),
-    ({"errors": ["forced_open"], "cloud_com_status": "lost"}, "Forced open", "倉庫 入口 was forced open."),
+    ({"errors": ["forced_open"], "cloud_com_status": "lost"}, "Forced open", "倉庫 入口 has been forced open."),
     ({"lock": "lock", "cloud_com_status": "lost"}, "Offline", None),
     ({"lock": "half"}, "Unknown: half", None),
 ])  # fmt: skip
@@ -82,7 +82,7 @@ def test_a_door_that_the_log_tells_is_forced_is_read_at_once_and_said_on_every_p
     before = calls_of_devices(place)
     moved(place, device_id, "force")
     hear(place)
-    assert banners_of(guard, place) == [f"{door(place, device_id)} was forced open."]
+    assert banners_of(guard, place) == [f"{door(place, device_id)} has been forced open."]
     assert read_due(place) == 1
     assert calls_of_devices(place) == before + 1
     states = place.tenant.environment.catalogue.states
@@ -263,7 +263,8 @@ def test_of_many_loud_doors_the_worst_are_named_and_the_others_counted(one, guar
         shows(one, f"D{n}", door="open", errors=["open_too_long"])
     shows(one, "D", door="open", errors=["forced_open"])
     assert banners_of(guard, one) == [
-        "倉庫 入口 was forced open.", "扉0 has been left open.", "扉1 has been left open.", "扉2 has been left open.",
+        "倉庫 入口 has been forced open.",
+        "扉0 has been left open.", "扉1 has been left open.", "扉2 has been left open.",
         "3 more doors need attention.",
     ]  # fmt: skip
 

@@ -132,7 +132,7 @@ class TestTrying:
         moment = timezone.now() - timedelta(days=1)
         happened(one, *(record(moment, category="warning", member_id="m-1") for _ in range(4)))
         page = said(manager.post(at(one, "alerts:rule", "refused"), REFUSED | {"count": "5", "try": "1"}))
-        assert "It would have raised at least 0 alerts." in page
+        assert "No alerts in the part of the log that was checked." in page
 
     def test_a_test_that_leaves_records_out_finds_at_least_so_many(self, one, manager, monkeypatch):
         loaded(one, days=31)
@@ -153,14 +153,16 @@ class TestTrying:
         assert "It would have raised 1 alert." in said(manager.post(at(one, "alerts:rule", "forced"), form))
 
     @pytest.mark.parametrize(("kind", "event"), [("forced", "forced_open"), ("left_open", "open_too_long")])
-    @pytest.mark.parametrize(("hours", "times"), [(5, "1 alert."), (3, "0 alerts.")])
-    def test_a_door_still_open_when_the_hours_begin_counts(self, one, manager, kind, event, hours, times):
+    @pytest.mark.parametrize(
+        ("hours", "result"), [(5, "It would have raised at least 1 alert."), (3, "No alerts in the part of the log")]
+    )
+    def test_a_door_still_open_when_the_hours_begin_counts(self, one, manager, kind, event, hours, result):
         night = (timezone.now() - timedelta(days=2)).astimezone(TOKYO).replace(hour=5)
         door = {"category": "emergency", "content": event, "device_id": "D1"}
         happened(one, record(night, **door), record(night + timedelta(hours=hours), status="restore", **door))
         rest = {"days": [str(each) for each in range(7)], "begin": "09:00", "end": "17:00", "minutes": "5", "try": "1"}
         form = {"is_on": "on", "severity": "3", "quiet": "15"} | rest
-        assert f"It would have raised at least {times}" in said(manager.post(at(one, "alerts:rule", kind), form))
+        assert result in said(manager.post(at(one, "alerts:rule", kind), form))
 
     def test_a_log_too_long_to_search_while_somebody_waits_is_given_up(self, one, manager, monkeypatch):
         def slow(*_):

@@ -131,4 +131,4 @@ def test_a_report_says_what_may_still_come(place):
     happened(place, record(NOW, member_id="m-1")._replace(notified=True))
     after = desk.page(desk.ask("entered", first=today, last=today))
     assert "1 record not counted yet: received as a notification only." in after
-    assert "People at least 0" in after
+    assert "People unknown" in after

@@ -13,6 +13,7 @@ from portal.domain.alerts.models import Alert, Severity
 from portal.domain.alerts.past_log import PastLog
 from portal.domain.alerts.scopes import Scope
 from portal.domain.history.models import History
+from portal.domain.places.models import DoorState
 from tenants.models import Tenant
 from tenants.sentences import TEXTS
 
@@ -71,6 +72,7 @@ class AlertKind:
     `has_hours`: the rule must have hours.
     `has_scope`: rules of the kind can be limited to areas and doors, and a tenant can add more of them.
     `is_about_door`: the alert is about a door's own state, which the door's banner shows.
+    `door_states`: the states of the door while the alert's fact lasts, for kinds about a state of a door.
     """
 
     name: str
@@ -87,6 +89,7 @@ class AlertKind:
     has_hours: bool = False
     has_scope: bool = False
     is_about_door: bool = False
+    door_states: tuple[DoorState, ...] = ()
 
     @property
     def title(self) -> str | Promise:
