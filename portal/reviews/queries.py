@@ -9,7 +9,7 @@ from django.db.models import Count, Q, QuerySet
 from django.utils.functional import Promise, cached_property
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
+from django.utils.translation import ngettext, pgettext_lazy
 
 from accessapi.permissions import AreaPlace
 from portal.areas.queries import LoadedRights
@@ -166,9 +166,11 @@ class ReviewProgress:
     @property
     def done_text(self) -> str:
         """Return how many rights are done, with "at least" if rights are missing."""
-        is_partial = self.loaded.is_partial
-        text = _t("%(n)s of at least %(all)s rights done") if is_partial else _t("%(n)s of %(all)s rights done")
-        return text % {"n": f"{self.total.done:,}", "all": f"{self.total.items:,}"}
+        number = self.total.items
+        text = ngettext("%(n)s of %(all)s right done", "%(n)s of %(all)s rights done", number)
+        if self.loaded.is_partial:
+            text = _t("%(n)s of at least %(all)s rights done")
+        return text % {"n": f"{self.total.done:,}", "all": f"{number:,}"}
 
     @cached_property
     def total(self) -> ReviewTally:

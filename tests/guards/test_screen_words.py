@@ -30,9 +30,23 @@ READ_ALOUD = r"(?:aria-label|title|alt|placeholder)"
 PUNCTUATION = re.compile(r"\}\}\s?(?:[;,()]|:(?!00))|[:;,(]\s?\{\{|\|join:\"(?! · \")")
 
 
+#: What is counted in the plural of a message: "%(n)s doors" counts "doors".
+COUNTED = re.compile(rf"(?:{VALUE}) (?:[a-z-]+ )?([a-z]+s)\b")
+#: A number after these is a limit, which is never one, or a bound that is set in a rule.
+LIMIT = r"(?<![Aa]t most )(?<!at least )(?<![Uu]p to )(?<!more than )(?<!over )(?<!within )(?<!first )(?<!limit is )"
+#: Messages whose number is at least two, or one of a few that the portal offers.
+NEVER_ONE = (
+    "%(n)d groups have this name", "%(n)d members have this code", "Load %(n)s days", "%(n)d days",
+    "Support session started for %(minutes)d minutes", "Recordings are kept for",
+    "%(subject)s: refused %(n)s times", "Not saved: the note is too long", "Test not sent",
+)  # fmt: skip
+#: Counters that a number in Japanese has directly after it.
+COUNTERS = "[名件か所本台回分時間日行秒人枚ペ週月年組項文個通テバミ]"
+
+
 @dataclass(frozen=True)
 class Text:
-    """A message in both languages, with the place that has it first."""
+    """A message in both languages, with the place that has it first. A message with a number has two in English."""
 
     place: str
     english: tuple[str, ...]
@@ -90,6 +104,45 @@ def test_japanese_has_full_width_punctuation_and_addresses_no_one_as_anata():
         if "あなた" in text or HALF_WIDTH.search(QUOTED.sub("", re.sub(VALUE, "X", text)))
     ]
     assert wrong == []
+
+
+def counted_once(messages: list[Text]) -> list[tuple[str, str]]:
+    """Return messages that count something without a singular."""
+    plurals = [each.english for each in messages if len(each.english) > 1]
+    nouns = {noun for one, many in plurals for noun in COUNTED.findall(many) if re.search(rf"\b{noun[:-1]}\b", one)}
+    number = re.compile(rf"{LIMIT}(?:{VALUE}) (?:{'|'.join(sorted(nouns))})\b")
+    return [
+        (each.place, each.english[0])
+        for each in messages
+        if len(each.english) == 1 and number.search(each.english[0]) and not each.english[0].startswith(NEVER_ONE)
+    ]
+
+
+def without_counter(messages: list[Text]) -> list[tuple[str, str]]:
+    """Return Japanese messages with a number that has no counter after it, or that is full-width."""
+    return [
+        (each.place, text)
+        for each in messages
+        for text in each.japanese
+        if re.search("[０-９]", text)
+        or (len(each.english) > 1 and not re.search(rf"(?:{VALUE}){COUNTERS}|[一1]{COUNTERS}", text))
+    ]
+
+
+def test_a_number_and_what_it_counts_are_one_message_with_a_singular():
+    assert counted_once(texts()) == [], "use ngettext or count, or name the limit"
+
+
+def test_japanese_numbers_are_half_width_and_have_a_counter():
+    assert without_counter(texts()) == []
+
+
+def test_messages_that_leave_a_number_alone_are_found():
+    doors = Text("", ("%(n)s door", "%(n)s doors"), ("扉%(n)sか所",))
+    assert counted_once([doors, Text("", ("All %(n)s doors",), ("",))]) == [("", "All %(n)s doors")]
+    assert counted_once([doors, Text("", ("Up to %(n)s doors",), ("",))]) == []
+    assert without_counter([doors, Text("", ("%(n)s door", "%(n)s doors"), ("扉%(n)s",))]) == [("", "扉%(n)s")]
+    assert without_counter([Text("", ("Two",), ("２か所",))]) == [("", "２か所")]
 
 
 def test_templates_put_no_punctuation_beside_values():
