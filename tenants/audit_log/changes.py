@@ -59,11 +59,19 @@ def changed_fields(entry: AuditEntry) -> Fields:
 
 
 def labelled_changes(entry: AuditEntry) -> Fields:
-    """Return `changed_fields` with display names; an empty list if the entry cannot be decrypted."""
+    """Return `changed_fields` with display names; an empty list if the entry cannot be decrypted.
+
+    A field without a display name is a program's: its name and its values are in code type.
+    """
     if not entry.is_readable:
         return []
     label = labels_of(entry.target)
-    return [(field_label(name, label), before, after) for name, before, after in changed_fields(entry)]
+    return [
+        (field_label(name, label), before, after)
+        if label and label(name) != name
+        else (_in_code(name), _in_code(before), _in_code(after))
+        for name, before, after in changed_fields(entry)
+    ]
 
 
 def labels_of(target: str) -> LabelOf | None:
@@ -74,7 +82,11 @@ def labels_of(target: str) -> LabelOf | None:
 def field_label(name: str, label: LabelOf | None) -> SafeString | str:
     """Return a field's display name, or the name in code type if it has none."""
     word = label(name) if label else name
-    return format_html("<code>{}</code>", name) if word == name else word
+    return _in_code(name) if word == name else word
+
+
+def _in_code(text: str) -> SafeString:
+    return format_html("<code>{}</code>", text) if text else SafeString()
 
 
 def _with_words(values: Any, words: AddWords | None) -> Any:
