@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from portal.base.ui.tables import Selection, Table, load_selection
 from portal.base.ui.tables.table import Table as AnyTable
-from portal.base.ui.value_words import add_brackets, join_values
+from portal.base.ui.value_words import add_brackets, join_sentences, join_values
 from portal.changes.forms import (
     ChangeForm,
     DecideMember,
@@ -223,7 +223,7 @@ def no_change_text(plan: ChangePlan) -> str:
     """Return why there is no preview."""
     if not plan.left_out:
         return _("No members are selected: the list has changed.")
-    return " ".join([_("Nothing to change."), *left_out_texts(plan.left_out, plan.left_out_ids)])
+    return join_sentences([_("Nothing to change."), *left_out_texts(plan.left_out, plan.left_out_ids)])
 
 
 def _reason_text(word: str, n: int) -> str:

@@ -23,6 +23,7 @@ from django.utils.translation import gettext as _
 from accessapi.errors import NotFound, ServiceError
 from portal.base.timers.clock import ClockTime
 from portal.base.ui.times import local
+from portal.base.ui.value_words import join_sentences
 from portal.domain.budget.ledger import BudgetExhausted
 from portal.domain.budget.priorities import Priority
 from portal.domain.intents.models import target_of
@@ -197,7 +198,7 @@ def read_code(visit: Visit, by: Requester) -> str:
         text = _("No API calls left this hour. The code can be loaded from %(time)s.")
         return text % {"time": f"{local(exhausted.retry_at):%H:%M}"}
     except ServiceError as error:
-        return " ".join(
+        return join_sentences(
             [failure_reasons.describe_error(error), _("The code is not loaded yet. Try again in a minute.")]
         )
     record(visit, by, "code_shown")

@@ -31,7 +31,7 @@ def reading(request: TenantRequest) -> HttpResponse:
         try:
             read_member_for_page(question.member.member_id)
         except ReadFailed as why:
-            trouble = str(why)
+            trouble = why.text
         question = Question(request)  # load the member again after the reading
     if request.htmx:
         is_gone = Member.objects.filter(member_id=request.GET.get("member", ""), gone_at__isnull=False).exists()

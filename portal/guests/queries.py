@@ -294,7 +294,7 @@ def refresh_guest(visit: Visit) -> str:
     except single_reads.ReadFailed as why:
         if why.is_gone:
             Visit.objects.filter(pk=visit.pk, gone_at__isnull=True).update(gone_at=database_now())
-        return str(why)
+        return why.text
     Visit.objects.filter(pk=visit.pk).update(gone_at=None)
     deactivation.apply_reading(visit, guest, at)
     return ""

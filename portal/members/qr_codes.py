@@ -17,7 +17,7 @@ from accessapi.resources.members import OneTimeQrIssued
 from portal.base.timers.clock import database_now
 from portal.base.ui import qr_drawing
 from portal.base.ui.times import local
-from portal.base.ui.value_words import add_brackets, join_sentences
+from portal.base.ui.value_words import add_brackets, join_sentences, service_response
 from portal.domain.budget.client import client
 from portal.domain.budget.ledger import BudgetExhausted
 from portal.domain.budget.priorities import Priority
@@ -90,11 +90,11 @@ def _request_code(member_id: str, priority: Priority) -> tuple[OneTimeQrIssued, 
     except errors.Rejected as refusal:
         lines = [_("No code available."), add_brackets(str(refusal.code or refusal.status))]
         if refusal.detail:
-            lines.insert(1, _("Response from the service: “%(words)s”") % {"words": refusal.detail})
+            lines.insert(1, service_response(refusal.detail))
         raise NoOneTimeCode(join_sentences(lines)) from None
     except errors.ServiceError as error:
         trouble = [failure_reasons.describe_error(error), _("Old codes are hidden.")]
-        raise NoOneTimeCode(" ".join(trouble), is_temporary=True) from None
+        raise NoOneTimeCode(join_sentences(trouble), is_temporary=True) from None
     return OneTimeQrIssued.model_validate(data["told"]), datetime.fromisoformat(data["at"])
 
 

@@ -18,7 +18,7 @@ from portal.base.timers.clock import database_now
 from portal.base.ui import batching, command_palette, nav
 from portal.base.ui.nav import NavEntry
 from portal.base.ui.times import local
-from portal.base.ui.value_words import join_values
+from portal.base.ui.value_words import join_sentences, join_values
 from portal.domain import events
 from portal.domain.budget.client import client
 from portal.domain.budget.priorities import Priority
@@ -206,7 +206,7 @@ def _without_contract(intent: Intent) -> OutcomeText:
 
 
 def _not_allowed(text: str) -> OutcomeText:
-    return OutcomeText(" ".join([_("The service does not allow this."), text]))
+    return OutcomeText(join_sentences([_("The service does not allow this."), text]))
 
 
 def keys_effect(intent: Intent) -> OutcomeText:

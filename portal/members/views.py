@@ -129,7 +129,7 @@ def reading(request: TenantRequest, member_id: str) -> HttpResponse:
         answer = read_member_for_page(member_id)
         faces.save_portrait_address(request.tenant, member_id, answer.profile_image_url)
     except ReadFailed as why:
-        trouble = str(why)
+        trouble = why.text
     member.refresh_from_db()
     result = {"trouble": trouble, "read": not trouble}
     if request.htmx:

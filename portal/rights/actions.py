@@ -71,7 +71,7 @@ def read_rights(member: Member) -> tuple[MemberRights | None, str]:
     try:
         return read_for_page(lambda connection: member_rights.read_rights(connection, member.member_id), gone), ""
     except ReadFailed as why:
-        return None if why.is_gone else member_rights.rights_in_mirror(member), str(why)
+        return None if why.is_gone else member_rights.rights_in_mirror(member), why.text
 
 
 @dataclass(eq=False)

@@ -44,6 +44,12 @@ def test_a_refusal_is_no_silence(desk, refusal, words):
         assert each in page
 
 
+def test_the_services_own_words_are_in_code_type(desk):
+    fault(desk, "status", "read_member", status=403, error_code="40377", error_detail="Closed <on> Sundays")
+    page = desk.client.get(f"{desk.url}{desk.members()[0].member_id}/reading/").content.decode()
+    assert "“<code>Closed &lt;on&gt; Sundays</code>”" in page
+
+
 def test_silence_is_said_to_be_silence(desk):
     fault(desk, "drop_after", "read_member")
     assert "The service did not respond. Showing the last loaded data." in read(desk)

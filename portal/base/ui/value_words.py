@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from django.utils.functional import Promise
-from django.utils.html import format_html, format_html_join
+from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
@@ -135,7 +135,19 @@ def add_side(name: str, side: str) -> str:
 
 def join_sentences(parts: Iterable[object]) -> str:
     """Join the non-empty parts, with a space unless the previous part ends with a full-width character."""
-    text = ""
-    for part in map(str, filter(None, parts)):
-        text += part if not text or text.endswith(_WIDE) else f" {part}"
-    return text.strip()
+    found = list(filter(None, parts))
+    text, drawn = "", SafeString()
+    for part in found:
+        between = "" if not text or text.endswith(_WIDE) else " "
+        text += f"{between}{part}"
+        drawn += SafeString(between) + conditional_escape(part if isinstance(part, HtmlText) else str(part))
+    return HtmlText(text, drawn) if any(isinstance(each, HtmlText) for each in found) else text.strip()
+
+
+def service_response(text: str) -> str:
+    """Return the service's own text after our label; "" for none. It is in code type on a page."""
+    if not text:
+        return ""
+    words = _t("Response from the service: “%(words)s”")
+    in_code = format_html("<code>{}</code>", text)
+    return HtmlText(words % {"words": text}, format_html(words.replace("%(words)s", "{}"), in_code))

@@ -135,7 +135,7 @@ def _address(
     try:
         session = single_reads.read_for_page(ask, str(TROUBLES["missing"]))
     except single_reads.ReadFailed as why:
-        raise VideoUnavailable(str(why)) from None
+        raise VideoUnavailable(why.text) from None
     if not session.streaming_url:
         raise VideoUnavailable(_("No video available."))
     if not pictures.is_media_address(connection.tenant.environment, session.streaming_url):

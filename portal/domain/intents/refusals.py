@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from accessapi.meanings import RefusalCause, RefusalMeaning
 from accessapi.operations import Contract
-from portal.base.ui.value_words import add_brackets, join_sentences
+from portal.base.ui.value_words import add_brackets, join_sentences, service_response
 from portal.domain.intents.models import Intent, Reason, State
 from tenants.models import current_tenant
 
@@ -76,7 +76,7 @@ def headline(intent: Intent) -> str:
 
 def quote_service(text: str) -> str:
     """Return the service's own text as a quotation."""
-    return _("Response from the service: “%(words)s”") % {"words": text} if text else _("The service gave no reason.")
+    return service_response(text) or _("The service gave no reason.")
 
 
 def service_text_of(intent: Intent) -> str:

@@ -7,10 +7,10 @@ from django.conf import settings
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext
 
 from portal.base.restore.models import Restore
 from portal.base.timers.clock import database_now
+from portal.base.ui.value_words import add_label
 from portal.domain.alerts.models import Alert, Severity
 from portal.domain.alerts.rules import Hours
 from portal.domain.alerts.words import AlertTexts
@@ -76,19 +76,15 @@ def _write(alert_id: int, access: Access | None) -> MessageText | None:
     texts = AlertTexts.of(access, [alert]) if access is not None else AlertTexts(None, {})
     severity, sentence = str(Severity(alert.severity).label), texts.sentence(alert)
     if access is None:
-        return MessageText(_labelled(severity, sentence))
+        return MessageText(add_label(sentence, severity))
     values = {
         "alert": alert,
-        "headline": _labelled(severity, sentence),
+        "headline": add_label(sentence, severity),
         "tenant": access.tenant,
         "address": outbox.page_url(ALERT.route, alert.pk),
         "settings": settings.PORTAL_URL + reverse("alerts:notify", args=[access.tenant.slug]),
     }
-    return MessageText(_labelled(severity, texts.title(alert)), render_to_string("notifications/mail.txt", values))
-
-
-def _labelled(severity: str, text: str) -> str:
-    return pgettext("alert", "%(severity)s: %(text)s") % {"severity": severity, "text": text}
+    return MessageText(add_label(texts.title(alert), severity), render_to_string("notifications/mail.txt", values))
 
 
 ALERT = MessageKind(

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accessapi import errors
 from accessapi.overrides import RefusalCause
-from portal.base.ui.value_words import join_sentences
+from portal.base.ui.value_words import join_sentences, service_response
 from portal.domain.budget.ledger import BudgetExhausted
 from portal.domain.events import MirrorKind
 from tenants.models import current_tenant
@@ -100,7 +100,7 @@ def describe_error(error: errors.ServiceError) -> str:
         return gettext("The service did not respond.")
     sentence = sentence_of(reason_of(error))
     text = error.detail if isinstance(error, errors.Rejected) else ""
-    return join_sentences([sentence, text and gettext("Response from the service: “%(words)s”") % {"words": text}])
+    return join_sentences([sentence, service_response(text)])
 
 
 def paused_until(error: errors.ServiceError, now: datetime) -> datetime | None:

@@ -28,6 +28,7 @@ from accessapi.resources import guests, members, places
 from accessapi.resources.tenants import Tenant
 from portal.base.timers.clock import ClockTime, database_now
 from portal.base.ui.times import local
+from portal.base.ui.value_words import join_sentences
 from portal.domain.budget.client import client as budgeted
 from portal.domain.budget.ledger import BudgetExhausted
 from portal.domain.budget.priorities import Priority
@@ -171,11 +172,11 @@ def call_shared(
 
 
 class ReadFailed(Exception):
-    """A reading for a page failed; the text is shown. `is_gone`: the service no longer has the object."""
+    """A reading for a page failed; `text` is shown. `is_gone`: the service no longer has the object."""
 
-    def __init__(self, why: str, *, is_gone: bool = False) -> None:
-        super().__init__(why)
-        self.is_gone = is_gone
+    def __init__(self, text: str, *, is_gone: bool = False) -> None:
+        super().__init__(text)
+        self.text, self.is_gone = text, is_gone
 
 
 def read_for_page(read: Callable[[Connection], T], gone_message: str) -> T:
@@ -192,7 +193,7 @@ def read_for_page(read: Callable[[Connection], T], gone_message: str) -> T:
         raise ReadFailed(text % {"time": f"{local(exhausted.retry_at):%H:%M}"}) from None
     except ServiceError as error:
         raise ReadFailed(
-            " ".join([failure_reasons.describe_error(error), _("Showing the last loaded data.")])
+            join_sentences([failure_reasons.describe_error(error), _("Showing the last loaded data.")])
         ) from None
 
 
@@ -207,7 +208,7 @@ def read_status_for_page(read: Callable[[Connection], Any]) -> str:
         text = _("No device API calls left this hour; loading is possible from %(time)s.")
         return text % {"time": f"{local(exhausted.retry_at):%H:%M}"}
     except ServiceError as error:
-        return " ".join([failure_reasons.describe_error(error), _("Showing the last known status.")])
+        return join_sentences([failure_reasons.describe_error(error), _("Showing the last known status.")])
     return ""
 
 
