@@ -9,9 +9,9 @@ from .recognition import Person
 
 #: Reasons of the sandbox, in addition to those of accessapi.permissions.
 REASONS = {
-    "unknown_card": "Refused: nobody has this card.",
-    "unknown_code": "Refused: nobody has this code.",
-    "unknown_face": "Refused: nobody has registered this face.",
+    "unknown_card": "Refused: unknown card.",
+    "unknown_code": "Refused: unknown code.",
+    "unknown_face": "Refused: unknown face.",
     "one_time_needed": "Refused: this member needs a one-time code.",
     "code_wrong": "Refused: the one-time code is wrong or too old.",
     "face_not_ready": "Refused: the face was registered less than 30 seconds ago.",
@@ -21,10 +21,10 @@ REASONS = {
     "guest_keys_off": "Refused: this key box has no keys for guests.",
     "temporary_use": "Allowed by temporary use.",
     "key_out": "The key is out.",
-    "key_in": "The key is in its place.",
-    "key_replaced": "Another key is in its place already.",
-    "wrong_key": "Another key is in its place.",
-    "return": "A key may be given back throughout the use period.",
+    "key_in": "The key is in the box.",
+    "key_replaced": "Another key is already in this place.",
+    "wrong_key": "Another key is in this place.",
+    "return": "A key can be returned throughout the use period.",
 }
 
 

@@ -107,7 +107,7 @@ class _Building:
             return [(at, Category.OPERATION, content, None, device)]
         if draw < 0.05 or not self.walkers:
             stranger = _json(recognition.unknown_person_entry("card", f"{random.getrandbits(60):015X}"))
-            return [(at, Category.SUSPICIOUS, "Refused: nobody has this card.", stranger, random.choice(self.anywhere))]
+            return [(at, Category.SUSPICIOUS, "Refused: unknown card.", stranger, random.choice(self.anywhere))]
         (walker,) = random.choices(self.walkers, cum_weights=self.comers)
         if isinstance(guest := walker.person.row, Guest):
             first, last = guest.use_date_start, min(guest.use_date_end, self.now)

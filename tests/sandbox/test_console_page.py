@@ -37,22 +37,22 @@ def test_a_card_is_shown_and_the_record_of_it_is_seen_at_once(house: House, visi
     assert found
     assert "山田 花子" in visitor.look(place + found[1].replace("&amp;", "&"))
     said = visitor.send("present", shows="card")
-    assert "Admitted" in said
+    assert "Access granted" in said
     assert "everything here is allowed" in said
     record = house.last()
     assert (record["_content"], record["member"]["name"]) == ("Entry", "山田 花子")
     assert f'id="log-{record["history_id"]}"' in visitor.page.text
-    assert f"Wrote the record {record['history_id']}" in said
+    assert f"Record written {record['history_id']}" in said
     assert "Open" in said
     # The message is shown once.
-    assert "Wrote the record" not in visitor.look(str(visitor.page.url))
+    assert "Record written" not in visitor.look(str(visitor.page.url))
 
 
 def test_a_refusal_says_why_in_the_readers_language(house: House, sandbox: Sandbox, place: str) -> None:
     member = house.member(card_data="CARD1", devices_pass=NOTHING)
     with Visitor(sandbox.url, "ja") as visitor:
         visitor.look(f"{place}?at={house.door}&who={member}")
-        assert "拒否：権限が設定されていません。" in visitor.send("present", shows="card")
+        assert "拒否：権限なし" in visitor.send("present", shows="card")
         visitor.look(f"{place}?at={house.door}")
         assert "このカードは登録されていません" in visitor.send("present", shows="typed", kind="card", value="NOBODY")
     assert house.last()["category"] == "suspicious"
@@ -61,7 +61,7 @@ def test_a_refusal_says_why_in_the_readers_language(house: House, sandbox: Sandb
 def test_a_one_time_code_is_worked_out_for_whoever_stands_there(house: House, visitor: Visitor, place: str) -> None:
     member = house.member(qrcode={"data": "QR1", "one_time_qr": {"enabled": True, "timestep": 30, "skew": 0}})
     visitor.look(f"{place}?at={house.door}&who={member}")
-    assert "Admitted" in visitor.send("present", shows="one_time")
+    assert "Access granted" in visitor.send("present", shows="one_time")
     visitor.look(f"{place}?at={house.door}")
     assert "one-time code" in visitor.send("present", shows="typed", kind="qr", value="QR1")
 
@@ -71,7 +71,7 @@ def test_a_guest_shows_their_code(house: House, visitor: Visitor, place: str) ->
     area = house.areas[0]["area_id"]
     guest = house.guest("VISIT1", use_date_start=start, use_date_end=end, area_id_list=[area])
     assert "guest" in visitor.look(f"{place}?at={house.door}&who={guest}")
-    assert "Admitted" in visitor.send("present", shows="qr")
+    assert "Access granted" in visitor.send("present", shows="qr")
 
 
 def test_a_mail_is_read_with_a_code_that_can_be_scanned(house: House, visitor: Visitor, place: str) -> None:
@@ -85,7 +85,7 @@ def test_a_mail_is_read_with_a_code_that_can_be_scanned(house: House, visitor: V
     assert "正面から&lt;b&gt;どうぞ" in visitor.page.text
     assert re.search(r'<p class="scan"><svg[^>]*>.*<path', visitor.page.text)
     assert not _FOREIGN.search(visitor.page.text)
-    assert "Nothing is here" in visitor.look(f"{place}mails/{10**30}/")
+    assert "Page not found" in visitor.look(f"{place}mails/{10**30}/")
 
 
 def test_keys_are_taken_and_given_back(house: House, visitor: Visitor, place: str) -> None:
@@ -96,7 +96,7 @@ def test_keys_are_taken_and_given_back(house: House, visitor: Visitor, place: st
     assert "山田 花子, since" in visitor.look(f"{place}?at={house.box}&who={member}")
     assert "Key returned" in visitor.send("key", shows="card", bring=unit_no)
     assert house.keys()[unit_no] == "return"
-    assert "The key is in its place" in visitor.send("key", shows="card", bring=unit_no)
+    assert "The key is in the box" in visitor.send("key", shows="card", bring=unit_no)
     form = visitor.form("key")
     form.values.pop("second_factor")
     refused = visitor.post(f"{place}?at={house.box}&who={member}", **form.values | {"shows": "card", "take": unit_no})
@@ -108,11 +108,11 @@ def test_a_wrong_key_is_put_in_the_place_of_one_that_is_out(house: House, visito
     member, unit_no = house.member(card_data="CARD1"), house.free_key()
     visitor.look(f"{place}?at={house.box}&who={member}")
     visitor.send("key", shows="card", take=unit_no, second_factor="true")
-    assert "Wrong key in its place" in visitor.send("key", shows="card", replace=unit_no)
-    assert "another key is in its place" in visitor.look(f"{place}?at={house.box}&who={member}")
+    assert "Wrong key inserted" in visitor.send("key", shows="card", replace=unit_no)
+    assert "wrong key in this place" in visitor.look(f"{place}?at={house.box}&who={member}")
     assert f'id="replace-{unit_no}-button"' not in visitor.page.text
     visitor.send("key", shows="card", bring=unit_no)
-    assert "another key is in its place" not in visitor.look(f"{place}?at={house.box}&who={member}")
+    assert "wrong key in this place" not in visitor.look(f"{place}?at={house.box}&who={member}")
 
 
 def test_doors_are_broken_and_mended(house: House, visitor: Visitor, place: str) -> None:
@@ -121,14 +121,14 @@ def test_doors_are_broken_and_mended(house: House, visitor: Visitor, place: str)
     assert house.status()["errors"] == ["forced_open"]
     assert "Closed" in visitor.send("door", do="close")
     assert house.status()["door"] == "close"
-    assert "Held open" in visitor.send("door", do="hold")
+    assert "Left open" in visitor.send("door", do="hold")
     visitor.send("lines", do="cut_power")
     assert "No power" in visitor.send("lines", do="cut_connection")
     shown = visitor.send("present", shows="typed", kind="card", value="X")
     assert "The device has no power. No record was written." in shown
-    assert "Records inside devices" in shown
+    assert "Records in offline devices" in shown
     visitor.send("lines", do="restore_power")
-    assert "Connection is back" in visitor.send("lines", do="restore_connection")
+    assert "Reconnected" in visitor.send("lines", do="restore_connection")
     assert [record["_content"] for record in house.histories(limit=2)] == ["Connection lost", "Power cut"]
 
 
@@ -147,7 +147,7 @@ def test_what_is_missing_is_said_beside_the_field_and_nothing_is_lost(
     house: House, visitor: Visitor, place: str
 ) -> None:
     visitor.look(f"{place}?at={house.door}&q=abc")
-    assert "Please fill this in." in visitor.send("present", shows="typed", kind="face", value=" ")
+    assert "Enter a value." in visitor.send("present", shows="typed", kind="face", value=" ")
     assert visitor.page.status_code == 422
     assert 'id="present-value-error"' in visitor.page.text
     assert '<option value="face" selected>' in visitor.page.text
@@ -185,17 +185,17 @@ def test_faults_are_asked_for_counted_and_cleared(house: House, sandbox: Sandbox
     sandbox.clear_faults()
     visitor.look(f"{place}controls/")
     shown = visitor.send("fault", kind="status", operation="24", status="503", count="2", reset="9", limit="9")
-    assert "An HTTP error 2 left" in shown
+    assert "HTTP error 2 left" in shown
     assert "list_areas" in shown
     assert sandbox.api("GET", "/v1/areas", token=house.tenant.token).status_code == 503
-    assert "An HTTP error 1 left" in visitor.look(f"{place}controls/")
+    assert "HTTP error 1 left" in visitor.look(f"{place}controls/")
     assert "Faults 1" in visitor.look(place)
-    assert "Faults that are waiting: 1" in visitor.look("/")
+    assert "Pending faults: 1" in visitor.look("/")
     visitor.look(f"{place}controls/")
     shown = visitor.send("fault", kind="status", status="200", count="0", seconds="a lot")
-    assert all(sentence in shown for sentence in ("At least 400.", "A number, please.", "At least 1."))
+    assert all(sentence in shown for sentence in ("At least 400.", "Enter a number.", "At least 1."))
     assert 'value="a lot"' in visitor.page.text
-    assert "No fault is waiting." in visitor.send("clear")
+    assert "No pending faults." in visitor.send("clear")
     assert sandbox.faults(house.tenant.tenant_id) == []
 
 
@@ -205,7 +205,7 @@ def test_behaviour_is_set_and_given_back_to_the_default(
     key = house.tenant.tenant_id
     visitor.look(f"{place}controls/")
     wrong = visitor.send("settings", relock_seconds="-1", face_seconds="soon", passages_per_hour="1e999")
-    assert ("At least 0.0." in wrong, "A number, please." in wrong) == (True, True)
+    assert ("At least 0.0." in wrong, "Enter a number." in wrong) == (True, True)
     assert 'value="soon"' in visitor.page.text
     assert sandbox.look("settings", tenant_id=key)["relock_seconds"] == 5
     assert "set here" in visitor.send(
@@ -220,18 +220,18 @@ def test_behaviour_is_set_and_given_back_to_the_default(
 
 def test_a_tenant_is_created_found_and_entered(visitor: Visitor) -> None:
     visitor.look("/")
-    assert "Please fill this in." in visitor.send("create", name="", members="-1", contracts=["door", "qr"])
+    assert "Enter a value." in visitor.send("create", name="", members="-1", contracts=["door", "qr"])
     assert "At least 0." in visitor.page.text
     assert re.search(r'value="qr" checked', visitor.page.text)
     said = visitor.send("create", name="Ōkawa & Söhne", members="3", contracts=["door", "qr"], tenant_id="okawa")
-    assert "The tenant is there · Ōkawa &amp; Söhne" in said
+    assert "Tenant created · Ōkawa &amp; Söhne" in said
     row = visitor.look("/?q=kawa")
     assert "okawa" in row
     assert "Key boxes 0" not in row
-    assert "Another tenant has this already." in visitor.send("create", name="Again", tenant_id="okawa")
+    assert "Another tenant uses this." in visitor.send("create", name="Again", tenant_id="okawa")
     assert "No tenant matches." in visitor.look("/?q=nobody-has-this-name")
     assert "Ōkawa" in visitor.look("/?q=okawa&page=9999999999999999999999")
-    assert "Remote control" not in visitor.look("/t/okawa/")
+    assert "Remote operation" not in visitor.look("/t/okawa/")
 
 
 def test_tenants_fill_pages(sandbox: Sandbox, visitor: Visitor) -> None:
@@ -245,9 +245,9 @@ def test_tenants_fill_pages(sandbox: Sandbox, visitor: Visitor) -> None:
 
 def test_a_client_is_registered_and_changed(sandbox: Sandbox, visitor: Visitor) -> None:
     visitor.look("/")
-    assert "At least one address, please." in visitor.send("register", name="Portal")
+    assert "Enter at least one address." in visitor.send("register", name="Portal")
     said = visitor.send("register", name="Portal", client_id="portal", redirect_uris="http://a/b\r\n\r\nhttp://c/d")
-    assert "The client is registered" in said
+    assert "Client registered" in said
     found = next(one for one in sandbox.look("clients")["clients"] if one["client_id"] == "portal")
     assert found["redirect_uris"] == ["http://a/b", "http://c/d"]
     visitor.send("register", name="Other", client_id="portal", redirect_uris="http://e/f", scopes=["areas:read"])
@@ -263,7 +263,7 @@ def test_forms_from_elsewhere_are_refused_with_a_page(house: House, visitor: Vis
     elsewhere = visitor.http.post(f"{place}?at={house.door}", data=form, headers={"Origin": "http://evil.example"})
     for answer in (without, elsewhere):
         assert answer.status_code == 403
-        assert "was not sent from here" in answer.text
+        assert "was not accepted" in answer.text
     assert house.status()["door"] == "close"
 
 
@@ -271,10 +271,10 @@ def test_what_is_not_there_is_a_page_too(sandbox: Sandbox, visitor: Visitor) -> 
     for path in ("/t/nobody/", "/t/%00/", "/t/nobody/controls/", "/nothing", "/t/a/b/c", "/t/"):
         answer = visitor.http.get(path)
         assert (answer.status_code, answer.headers["Content-Type"]) == (404, "text/html; charset=utf-8")
-        assert "Nothing is here" in answer.text
+        assert "Page not found" in answer.text
     assert visitor.http.delete("/").status_code == 405
     assert visitor.http.get("/", headers={"Host": "evil.example"}).status_code == 400
-    assert "ここには何もありません" in visitor.http.get("/x", headers={"Accept-Language": "ja"}).text
+    assert "ページが見つかりません" in visitor.http.get("/x", headers={"Accept-Language": "ja"}).text
 
 
 def test_too_much_is_refused_with_a_page(visitor: Visitor) -> None:

@@ -20,7 +20,7 @@ _ENGLISH, _JAPANESE = WORDS["en"], WORDS["ja"]
 _FROM_ENGLISH = {"sentences", "schedule", "controls"}
 #: Sentences of this form are the service's.
 _WRITTEN = re.compile(
-    r"(Refused|Allowed|Not known)[:. ].*|Door .*|Key (taken|returned)|The key is (out|in its place)\."
+    r"(Refused|Allowed|Not known)[:. ].*|Door .*|Key (taken|returned)|The key is (out|in the box)\."
     r"|Wrong key|Another key .*|Power cut|Connection lost|Entry|Exit"
 )
 
@@ -85,7 +85,7 @@ def test_sentences_with_something_in_them_are_put_into_japanese() -> None:
     )
     assert sentences.translate_sentence(explain_decision(decision), _ENGLISH) == explain_decision(decision)
     holiday = explain_decision(Decision(False, DecisionRule.NOWHERE, None, "元日"))
-    assert sentences.translate_sentence(holiday, _JAPANESE) == "拒否：権限が設定されていません。（休日：元日）"
+    assert sentences.translate_sentence(holiday, _JAPANESE) == "拒否：権限なし（休日：元日）"
     remote = sentences.translate_sentence("Remote cont_unlock failed; 宅配; request r1", _JAPANESE)
     assert remote == "遠隔操作：連続解錠（失敗）; 宅配; request r1"
     assert sentences.translate_sentence("Temporary use; 600 s; signal", _JAPANESE) == "一時利用600秒; signal"

@@ -57,24 +57,24 @@ def test_what_holds_for_everybody_is_seen_at_a_glance(sandbox: Sandbox, visitor:
     visitor.send("fault", kind="latency", seconds="1")
     visitor.send("fault", kind="drop_before", count="3")
     shown = visitor.look("/")
-    assert "Faults that are waiting: 4" in shown
-    assert "Everybody's clock is +1 h" in shown.replace("&#x27;", "'")
+    assert "Pending faults: 4" in shown
+    assert "Clock of all tenants: +1 h" in shown.replace("&#x27;", "'")
     assert "Ahead +3 d" in shown
-    assert "Seconds that every answer waits: 0.01" in shown
+    assert "Delay of every response (seconds): 0.01" in shown
     visitor.look("/controls/")
-    assert "The connection drops" in visitor.send("clear", fault=str(sandbox.faults()[0]["id"]))
-    assert "No fault is waiting." in visitor.send("clear")
+    assert "Connection lost before processing" in visitor.send("clear", fault=str(sandbox.faults()[0]["id"]))
+    assert "No pending faults." in visitor.send("clear")
 
 
 def test_everything_is_forgotten_only_when_it_is_meant(sandbox: Sandbox, visitor: Visitor) -> None:
     tenant = sandbox.tenant(token=False)
     visitor.look(f"/t/{tenant.tenant_id}/controls/")
-    assert visitor.post(f"/t/{tenant.tenant_id}/controls/", act="anew", word="forget").status_code == 422
+    assert visitor.post(f"/t/{tenant.tenant_id}/controls/", act="anew", word="delete").status_code == 422
     visitor.look("/controls/")
-    assert "Type the word “forget” to confirm." in visitor.send("anew", tenants="1", members="2", word="forgot")
+    assert "Enter “delete” to confirm." in visitor.send("anew", tenants="1", members="2", word="forgot")
     assert 'value="forgot"' in visitor.page.text
     assert visitor.http.get(f"/t/{tenant.tenant_id}/").status_code == 200
-    assert "Everything was forgotten" in visitor.send("anew", tenants="1", members="2", word=" Forget ")
+    assert "All data deleted" in visitor.send("anew", tenants="1", members="2", word=" Delete ")
     assert len(sandbox.look("tenants")["tenants"]) == 1
     assert visitor.http.get(f"/t/{tenant.tenant_id}/").status_code == 404
 

@@ -58,7 +58,7 @@ def _context(request: HttpRequest, chosen: BuildingSelection) -> dict[str, Any]:
         "held": records.count_held_back(tenant),
         "deliveries": records.deliveries(tenant, said),
         "requests": records.requests(tenant, now, said),
-        "commands": records.commands(tenant),
+        "commands": records.commands(tenant, said),
         "mails": records.mails(tenant),
         "calls": records.calls(tenant),
     }

@@ -68,7 +68,7 @@ def requests(tenant: Tenant, now: datetime, words: Words) -> list[dict[str, Any]
             for row in _newest(bulk)
         ),
         (_request(row, "face", row.status, _name(row)) for row in _newest(faces)),
-        (_request(row, "device_request", doors.status(row, now), _command(row)) for row in _newest(devices)),
+        (_request(row, "device_request", doors.status(row, now), _command(row, words)) for row in _newest(devices)),
     )
     kinds, states = words["request_types"], words["request_states"]
     return [
@@ -77,10 +77,13 @@ def requests(tenant: Tenant, now: datetime, words: Words) -> list[dict[str, Any]
     ]
 
 
-def commands(tenant: Tenant) -> list[dict[str, Any]]:
+def commands(tenant: Tenant, words: Words) -> list[dict[str, Any]]:
     """Return the physical commands that were accepted, newest first."""
     rows = Command.objects.filter(tenant_id=tenant.pk).order_by("-id")[:OTHERS]
-    return [{"row": row, "units": ", ".join(row.targets)} for row in rows]
+    controls = words["controls"]
+    return [
+        {"row": row, "control": controls.get(row.control, row.control), "units": " ".join(row.targets)} for row in rows
+    ]
 
 
 def mails(tenant: Tenant) -> list[Mail]:
@@ -158,8 +161,8 @@ def _name(row: FaceRequest) -> str:
     return str(row.member.listed["member_name"]) if row.member else ""
 
 
-def _command(row: DeviceRequest) -> str:
-    return " ".join([row.control, row.device_id, *row.targets])
+def _command(row: DeviceRequest, words: Words) -> str:
+    return " ".join([words["controls"].get(row.control, row.control), row.device_id, *row.targets])
 
 
 def _operation(number: int) -> str:
