@@ -55,6 +55,8 @@ def _take(browser: Browser, demo: Demo, entry: dict[str, Any], language: str, pa
     size = {"width": entry.get("width", 1280), "height": entry.get("height", 800), "theme": entry.get("theme", "light")}
     with signed_in(browser, demo, entry["account"], language=language, **size) as context:
         page = context.new_page()
+        if fault := entry.get("fault"):
+            page.request.post(f"{demo['sandbox']}/console/api/faults", data=fault).dispose()
         page.goto(entry["address"])
         for step in entry.get("steps", ()):
             _do(page, *step)
@@ -62,6 +64,8 @@ def _take(browser: Browser, demo: Demo, entry: dict[str, Any], language: str, pa
         page.wait_for_timeout(1000)
         _write(page.screenshot(caret="hide", animations="disabled"), path)
         found = page.locator(NAMES).locator("visible=true").all_inner_texts()
+        for step in entry.get("after", ()):
+            _do(page, *step)
     return sorted({text.strip() for text in found} & _messages(language))
 
 
