@@ -148,9 +148,13 @@ def test_a_door_that_is_not_there_is_not_found(place, manager):
 def test_an_uncertain_command_says_that_the_door_may_have_opened(place, manager):
     unlock(manager, place)
     with tenant_scope(place.tenant):
-        Intent.objects.update(state="uncertain", reason="lost", due_at=None)
+        read = {"read": "2026-11-28T23:42:44+00:00", "lock": "unlock", "door": "open"}
+        Intent.objects.update(state="uncertain", reason="lost", due_at=None, result={"evidence": read})
     html = manager.get(page_of(place)).content.decode()
     assert "The door may have opened" in html
+    assert "Checked at" in html
+    assert "2026-11-29 08:42:44" in html
+    assert read["read"] not in html.replace("datetime=", "")
     assert "will not be sent again" in html
 
 

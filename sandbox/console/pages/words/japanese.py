@@ -84,7 +84,7 @@ JAPANESE: dict[str, Any] = {
     "contracts": {"door": "扉", "key_box": "キーボックス", "qr": "QRコード", "face": "顔認証", "licence": "遠隔操作"},
     "tenants_why": "テナントは1つの顧客で、建物が1つあります。会員サイトのログインIDで接続します。",
     "search_tenants": "名前、テナントID、ログインID",
-    "no_tenants": "テナントがまだありません。作成すると、12か所のエリアと扉、キーボックス、カメラ、会員が用意されます。",
+    "no_tenants": "テナントはまだありません。作成すると、エリア12か所、扉、キーボックス、カメラ、会員が用意されます。",
     "none_found": "該当するテナントがありません。",
     "all_tenants": "すべて表示",
     "member_count": "会員",
