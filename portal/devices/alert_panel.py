@@ -6,6 +6,7 @@ from django.utils.safestring import SafeString
 from portal.devices.actions import DoorCommand
 from portal.devices.views import live_context
 from portal.domain.places.models import PassController
+from portal.domain.places.queries import areas_by_door
 from tenants.access import TenantRequest
 from tenants.connections.service_clients import current_connection
 from tenants.roles import Permission
@@ -20,6 +21,10 @@ def draw_door_of_alert(request: TenantRequest) -> SafeString:
     if door is None:
         return SafeString("")
     context = live_context(request, door)
-    context |= {"licensed": current_connection().has_licence_key, "is_of_alert": True}
+    licensed = current_connection().has_licence_key
+    context |= {"licensed": licensed, "is_of_alert": True}
+    context["may_lock_down"] = licensed and request.access.can(Permission.LOCKDOWN)
+    if context["may_lock_down"]:
+        context["areas"] = areas_by_door().get(door.device_id, [])
     context["commands"] = [each for each in DoorCommand if each is not DoorCommand.HOLD]
     return render_to_string("devices/of_alert.html", context | {"alert": alert}, request)

@@ -1,6 +1,6 @@
 """Views of doors: the list, a door's page, reading its status, and its commands."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -23,7 +23,7 @@ from portal.domain.intents.models import Intent
 from portal.domain.intents.nonces import Nonce
 from portal.domain.intents.recording import Requester
 from portal.domain.places.models import PassController
-from portal.domain.places.queries import areas_by_door, get_door
+from portal.domain.places.queries import DoorArea, areas_by_door, get_door
 from portal.domain.sync import single_reads
 from tenants.access import TenantRequest, tenant_view
 from tenants.connections.service_clients import current_connection
@@ -62,9 +62,11 @@ def door(request: TenantRequest, device_id: str) -> HttpResponse:
     if live_updates.is_poll(request):
         context |= {"fresh": True, "is_of_alert": request.GET.get("of") == "alert"}
         return live_updates.render_update(request, context["version"], "devices/now.html", context)
-    connection = current_connection()
+    connection, areas = current_connection(), areas_by_door().get(device_id, [])
     context |= {
-        "areas": _area_names(request, device_id),
+        "areas": areas,
+        "area_names": _area_names(request, areas),
+        "may_lock_down": request.access.can(Permission.LOCKDOWN) and connection.has_licence_key,
         "commands": [each for each in DoorCommand if each is not DoorCommand.HOLD],
         "hold": DoorCommand.HOLD,
         "ends": holds.available_ends(),
@@ -74,12 +76,11 @@ def door(request: TenantRequest, device_id: str) -> HttpResponse:
     return render(request, "devices/door.html", context)
 
 
-def _area_names(request: TenantRequest, device_id: str) -> list[str]:
+def _area_names(request: TenantRequest, areas: Sequence[DoorArea]) -> list[str]:
     """Return the names of a door's areas with the door's side, as links for people who may see areas."""
     slug, may_view = request.tenant.slug, request.access.can(Permission.AREAS_VIEW)
-    found = areas_by_door().get(device_id, [])
-    links = [url_in_tenant("areas:area", slug, each.area_id) if may_view else "" for each in found]
-    return [add_side(link_html(each.name, href), each.side) for each, href in zip(found, links, strict=True)]
+    links = [url_in_tenant("areas:area", slug, each.area_id) if may_view else "" for each in areas]
+    return [add_side(link_html(each.name, href), each.side) for each, href in zip(areas, links, strict=True)]
 
 
 @tenant_view(Permission.DEVICES_VIEW)
