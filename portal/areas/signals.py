@@ -1,21 +1,42 @@
 """Register the app's parts that other apps run or show."""
 
+from collections.abc import Iterator
+from functools import partial
+
+from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
 from portal.areas import access_counts, jobs, queries
-from portal.base.ui import nav
+from portal.base.ui import command_palette, nav
+from portal.base.ui.command_palette import Hit
 from portal.base.ui.nav import NavEntry
 from portal.domain import events
 from portal.domain.events import MirrorKind
 from portal.domain.jobs import kinds
 from portal.domain.places.models import Area
 from portal.domain.sync import freshness
+from tenants.access import TenantRequest
 from tenants.audit_log import changes, targets
 from tenants.roles import Permission
 from tenants.sentences import register_sentences, register_subject, register_targets
 
+
+def find_areas(request: TenantRequest, text: str) -> Iterator[Hit]:
+    """Yield the first areas by name that contain `text`."""
+    found = Area.objects.filter(area_name__icontains=text).order_by("name_order", "pk")
+    for area in found[: command_palette.MAX_HITS]:
+        yield Hit(str(area), reverse("areas:area", args=[request.tenant.slug, area.area_id]), "map-pin")
+
+
 nav.register(NavEntry("areas", _("Areas"), "map-pin", "areas:index", Permission.AREAS_VIEW))
+command_palette.register(
+    "areas",
+    _("Areas"),
+    find_areas,
+    Permission.AREAS_VIEW,
+    partial(freshness.describe_unread, kind=MirrorKind.AREAS),
+)
 events.subscribe(MirrorKind.RIGHTS, access_counts.update_grants)
 events.subscribe(MirrorKind.AREAS, access_counts.compact_tallies)
 freshness.register_footer("areas", MirrorKind.AREAS)

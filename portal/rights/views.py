@@ -45,13 +45,19 @@ _NO_TIMES = sort_key(by_schedule())
     redraw_values={"act": "show"},
 )
 def edit(request: TenantRequest, member_id: str) -> HttpResponse:
-    """Show the editor. Without the permission to edit, the same page is read-only."""
+    """Show the editor, with one more area if the address has one (?area=…).
+
+    Without the permission to edit, the same page is read-only.
+    """
     member, may_edit = get_member(member_id), request.access.can(Permission.RIGHTS_EDIT)
     if request.method == "POST":
         return _posted(request, member)
     read, trouble = actions.read_rights(member) if may_edit or member.rights is None else (rights_in_mirror(member), "")
     parts = actions.with_missing_parts(read, request.GET.getlist("open"))
-    return _page(request, RightsEditor(member, read, RightsSheet.of(parts), problems=[trouble]))
+    editor = RightsEditor(member, read, RightsSheet.of(parts), problems=[trouble])
+    if may_edit and (area_id := request.GET.get("area")):
+        editor.is_unsaved = editing.add_area(editor.sheet, area_id, words.load_place_names().areas)
+    return _page(request, editor)
 
 
 def _posted(request: TenantRequest, member: Member) -> HttpResponse:

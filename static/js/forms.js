@@ -25,8 +25,9 @@ document.addEventListener("input", (event) => {
   if (event.target.dataset.count) count(event.target);
   const form = event.target.closest("form[data-guard]");
   if (form) changed.add(form);
-  // Filters apply as they are chosen; the button is for pages without script.
-  if (event.target.closest(".list-filters") && event.target.form && event.target.type !== "search") event.target.form.requestSubmit();
+  // Filters apply as they are chosen; the button is for pages without script. A period has two fields and its own button.
+  const filters = event.target.closest(".list-filters") && event.target.form?.matches("[id$='-filter']");
+  if (filters && event.target.type !== "search") event.target.form.requestSubmit();
 });
 addEventListener("beforeunload", (event) => {
   if (leaving) return;

@@ -26,6 +26,7 @@ from portal.domain.rights import member_rights
 from portal.domain.rights.models import RightsTemplate
 from portal.domain.rights.schedules import RANGE, RAW, WEEKLY, Slot, slot_of, sorted_days
 from portal.domain.rights.sheet import (
+    ALWAYS,
     DENY_ALL,
     NEVER,
     SELECTED,
@@ -190,6 +191,23 @@ def apply_edit_to_sheet(edit: str, sheet: RightsSheet) -> None:
             apply_template(sheet, template, merge="merge" in arguments)
     elif word == "drop_schedule" and arguments:
         _delete_schedule(sheet, arguments[0])
+
+
+def areas_to_add(sheet: RightsSheet, area_ids: Iterable[str]) -> list[str]:
+    """Return the areas that can be added to the selected ones; none if the member has every area."""
+    mine = sheet.devices
+    if mine is None or mine.mode not in {DENY_ALL, SELECTED}:
+        return []
+    return [each for each in area_ids if mine.mode == DENY_ALL or mine.areas.get(each, NEVER) == NEVER]
+
+
+def add_area(sheet: RightsSheet, area_id: str, area_ids: Iterable[str]) -> bool:
+    """Add an area at any time, to be saved. Return False if it cannot be added."""
+    if sheet.devices is None or area_id not in areas_to_add(sheet, area_ids):
+        return False
+    before = sheet.devices.areas if sheet.devices.mode == SELECTED else {}
+    sheet.devices.mode, sheet.devices.areas = SELECTED, {**before, area_id: ALWAYS}
+    return True
 
 
 def apply_template(sheet: RightsSheet, template: RightsTemplate, *, merge: bool) -> None:

@@ -7,9 +7,10 @@ from django.urls import NoReverseMatch, reverse
 
 from portal.domain.people.models import Member
 from portal.domain.rights import words
+from portal.domain.rights.editing import areas_to_add
 from portal.domain.rights.member_rights import rights_in_mirror
 from portal.domain.rights.schedules import Week, union_week, week_of
-from portal.domain.rights.sheet import split_privilege
+from portal.domain.rights.sheet import RightsSheet, split_privilege
 from tenants.roles import Permission
 
 register = template.Library()
@@ -23,7 +24,8 @@ def rights_panel(context: Any, member: Member) -> dict[str, Any]:
     context_values = {"member": member, "request": request, "known": rights is not None}
     if rights is None:
         return context_values | _links(request, member)
-    found = words.rights_lines(rights.parts, words.load_place_names())
+    named = words.load_place_names()
+    found = words.rights_lines(rights.parts, named)
     flags, odd = split_privilege(rights.privilege)
     labels = words.privilege_words()
     scheduled = [line.pass_ for line in found if not line.is_unknown and _is_scheduled(line.pass_)]
@@ -34,6 +36,7 @@ def rights_panel(context: Any, member: Member) -> dict[str, Any]:
         "privileges": [labels[name] for name, given in flags.items() if given],
         "odd": list(odd.items()) if isinstance(odd, dict) else [("privilege", odd)],
         "read_at": rights.read_at,
+        "more_areas": [(each, named.areas[each]) for each in areas_to_add(RightsSheet.of(rights.parts), named.areas)],
         **_links(request, member),
     }
 
