@@ -106,7 +106,7 @@ def test_what_was_read_about_a_request_is_worded(place, language, rows):
     page = place.client().get(f"/t/{place.tenant.slug}/intents/{intent.pk}/outcome/").content.decode()
     for label, value in rows.items():
         assert f"<dt>{label}</dt><dd>{value}</dd>" in page
-    assert "2026-11-21 09:41</time>" in page
+    assert "2026-11-21 09:41:00</time>" in page
     assert "<code>of_another_version</code>" in page
 
 

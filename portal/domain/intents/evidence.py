@@ -60,7 +60,7 @@ def _value(name: str, value: str, label_of: LabelOf | None) -> Text:
 
 def _moment(value: str) -> Text:
     try:
-        return time_tag(datetime.fromisoformat(value))
+        return time_tag(datetime.fromisoformat(value), seconds=True)
     except ValueError:
         return value
 
