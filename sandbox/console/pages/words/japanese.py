@@ -117,7 +117,7 @@ JAPANESE: dict[str, Any] = {
     "optional": "任意",
     "create": "作成",
     "clients": "登録済みクライアント",
-    "clients_why": "ポータルなど、テナントに接続できるシステムです。",
+    "clients_why": "テナントに接続するシステム（ポータルなど）です。",
     "no_clients": "登録されたクライアントはありません。",
     "register_client": "クライアントを登録",
     "client_name": "システム名（同意画面に表示）",
