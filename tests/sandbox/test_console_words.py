@@ -12,6 +12,7 @@ import pytest
 from accessapi.limits import JST
 from accessapi.permissions import AreaPlace, Decision, DecisionRule, decide_place, explain_decision, weekly
 from sandbox.console.pages.words import WORDS, sentences
+from tests.guards.test_words import FORBIDDEN
 from tests.support.sandbox import Sandbox
 
 _HERE = Path(__file__).resolve().parents[2] / "sandbox"
@@ -87,8 +88,8 @@ def test_sentences_with_something_in_them_are_put_into_japanese() -> None:
     holiday = explain_decision(Decision(False, DecisionRule.NOWHERE, None, "元日"))
     assert sentences.translate_sentence(holiday, _JAPANESE) == "拒否：権限なし（休日：元日）"
     remote = sentences.translate_sentence("Remote cont_unlock failed; 宅配; request r1", _JAPANESE)
-    assert remote == "遠隔操作：連続解錠（失敗）; 宅配; request r1"
-    assert sentences.translate_sentence("Temporary use; 600 s; signal", _JAPANESE) == "一時利用600秒; signal"
+    assert remote == "遠隔操作：連続解錠（失敗）、宅配、リクエスト r1"
+    assert sentences.translate_sentence("Temporary use; 600 s; signal", _JAPANESE) == "一時利用600秒、signal"
     assert sentences.translate_sentence("Something new", _JAPANESE) == "Something new"
 
 
@@ -105,3 +106,12 @@ def test_no_word_is_left_over() -> None:
         if not re.search(rf"\bwords\.{word}\b", templates) and not re.search(rf"[\"']{word}[\"']", code)
     }
     assert unused <= _FROM_ENGLISH
+
+
+def test_the_consoles_words_are_plain() -> None:
+    assert FORBIDDEN.findall(str([text for _key, text in _flat(_ENGLISH)])) == []
+
+
+def test_japanese_has_punctuation_of_full_width() -> None:
+    narrow = re.compile(r"[ぁ-んァ-ヶ一-龠][:,;(]|[:,;)][ぁ-んァ-ヶ一-龠]")
+    assert [text for _key, text in _flat(_JAPANESE) if narrow.search(str(text))] == []

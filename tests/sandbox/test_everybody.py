@@ -58,7 +58,7 @@ def test_what_holds_for_everybody_is_seen_at_a_glance(sandbox: Sandbox, visitor:
     visitor.send("fault", kind="drop_before", count="3")
     shown = visitor.look("/")
     assert "Pending faults: 4" in shown
-    assert "Clock of all tenants: +1 h" in shown.replace("&#x27;", "'")
+    assert "Shared clock: +1 h" in shown.replace("&#x27;", "'")
     assert "Ahead +3 d" in shown
     assert "Delay of every response (seconds): 0.01" in shown
     visitor.look("/controls/")

@@ -14,6 +14,8 @@ SENTENCES: dict[str, str] = {
     "schedule": "時間帯により許可：{item}",
     "remote": "遠隔操作：{control}（{outcome}）{rest}",
     "temporary": "一時利用{seconds}秒{rest}",
+    "; request ": "、リクエスト ",
+    "; ": "、",
     "Entry": "入室",
     "Exit": "退室",
     "Key taken": "鍵の持ち出し",

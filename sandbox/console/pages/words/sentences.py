@@ -21,9 +21,15 @@ def translate_sentence(text: str, words: dict[str, Any]) -> str:
     if found := _REMOTE.fullmatch(text):
         control = words["controls"].get(found["control"], found["control"])
         outcome = words["request_states"].get(found["outcome"], found["outcome"])
-        return known["remote"].format(control=control, outcome=outcome, rest=found["rest"])
+        return known["remote"].format(control=control, outcome=outcome, rest=_rest(found["rest"], known))
     if found := _TEMPORARY.fullmatch(text):
-        return known["temporary"].format(seconds=found["seconds"], rest=found["rest"])
+        return known["temporary"].format(seconds=found["seconds"], rest=_rest(found["rest"], known))
+    return text
+
+
+def _rest(text: str, known: dict[str, str]) -> str:
+    for mark in ("; request ", "; "):
+        text = text.replace(mark, known[mark])
     return text
 
 
