@@ -93,7 +93,7 @@ def lock_down(guard: Person) -> None:
         expect(page.locator(".status-worst")).to_contain_text("was forced open")
         guard.click("link", "Show door")
         guard.click("link", "Lock down")
-        guard.click("button", "Start lockdown")
+        page.locator(".btn-danger").click()  # "Lock 2 doors now"
         guard.prove()
         expect(page.locator("main")).to_contain_text("Release")
     guard.click("button", "Release")
@@ -136,8 +136,8 @@ def add_area(manager: Person) -> None:
     name = manager.page.locator("tbody a.row-link").first.inner_text().strip()
     with manager.counted() as page:
         manager.find(name)
-        manager.click("button", "Add area")
-        page.locator(".rights-panel .menu-item").first.click()
+        page.locator(".rights-panel summary", has_text="Add area").click()
+        page.locator(".rights-panel a.menu-item").first.click()
         manager.click("button", "Save rights")
         manager.prove()
         expect(page.locator("main")).to_contain_text("Rights")
