@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from html import unescape
 
 import pytest
 from django.db.models import F
@@ -17,7 +18,7 @@ from portal.domain.places.models import PassController
 from portal.plans.models import FloorPlan, Placement
 from tenants.scope import tenant_scope
 from tests.support.doors import real_doors, shows
-from tests.support.log import happened, loaded, record
+from tests.support.log import area, happened, loaded, record
 from tests.support.members import said
 
 
@@ -51,6 +52,15 @@ def page_of(place, alert):
 
 
 class TestItsDoor:
+    def test_a_guard_goes_from_the_alert_and_the_door_to_the_lockdown_of_its_area(self, place, door, guard):
+        area(place, "Warehouse", **{door: "in"})
+        alert = forced(place, door)
+        for page in (page_of(place, alert), reverse("devices:door", args=[place.tenant.slug, door])):
+            link = re.search(r'href="([^"]*lockdown/new/[^"]*)"', guard.get(page).content.decode())[1]
+            html = guard.get(unescape(link)).content.decode()
+            assert "lockdown-preview" in html
+            assert 'name="scope" value="area"' in html
+
     def test_a_guard_sees_its_state_and_operates_it_without_leaving_the_alert(self, place, door, guard):
         alert = forced(place, door)
         page = guard.get(page_of(place, alert))
