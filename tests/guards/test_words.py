@@ -65,6 +65,16 @@ def test_docstrings_comments_and_documents_use_common_words(files, read):
     assert found == []
 
 
+def test_sentences_of_the_architecture_are_short():
+    text = re.sub(
+        r"```.*?```|^\|[^\n]*", ".", (ROOT / "docs/architecture.md").read_text(encoding="utf-8"), flags=re.S | re.M
+    )
+    found = [
+        each for each in re.split(r"(?<=[.!?:;])\s+|\s[-#]+\s|\s\d\.\s", QUOTED.sub("", text)) if len(each.split()) > 25
+    ]
+    assert found == []
+
+
 def test_a_forbidden_turn_is_found():
     assert FORBIDDEN.search("What nobody uses goes.")
     assert not FORBIDDEN.search(QUOTED.sub("", "The button `take_over` is called “Tell the owner”."))
