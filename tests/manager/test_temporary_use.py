@@ -114,7 +114,7 @@ def test_what_is_wrong_with_the_form_is_said_and_nothing_is_sent(desk):
     for values, words in (
         ({"chosen": []}, "Choose at least one key."),
         ({"chosen": ["99@nowhere"]}, "Select a valid choice"),
-        ({"period": "other", "seconds": "86401"}, "86400"),
+        ({"period": "other", "seconds": "86401"}, "Enter at most 24 hours."),
         ({"period": "other", "seconds": "-1"}, "greater than or equal to 0"),
         ({"period": "other", "seconds": ""}, "Enter the number of seconds."),
         ({"info": "x" * 101}, "100"),

@@ -76,7 +76,7 @@ def test_bad_input_is_told_and_nothing_is_kept(desk):
         ({"minutes": ""}, "Enter the minutes."),
         ({"minutes": "0"}, "greater than or equal to 1"),
         ({"ends": "until", "until": ""}, "Enter the time."),
-        ({"grace_minutes": "10081"}, "10080"),
+        ({"grace_minutes": "10081"}, "Enter at most 7 days."),
         ({"remarks_en": "x" * 201}, "At most 200"),
         ({"area_ids": ["nobody"]}, "no longer exists"),
     ]:

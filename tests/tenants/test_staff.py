@@ -189,7 +189,7 @@ def test_an_invitation_is_accepted_by_the_invited_address_alone(two):
 def test_somebody_who_works_here_is_not_invited_again(two):
     answer = signed_in(two.owner_a).post("/t/a/staff/invite/", {"email": two.owner_a.email.upper(), "role": "guard"})
     assert answer.status_code == 422
-    assert "already works here" in answer.content.decode()
+    assert "already on the staff" in answer.content.decode()
 
 
 def test_an_invitation_stands_when_the_mail_does_not_go_out(two, settings):
