@@ -92,7 +92,7 @@ def lock_down(guard: Person) -> None:
     with guard.counted() as page:
         expect(page.locator(".status-worst")).to_contain_text("was forced open")
         guard.click("link", "Show door")
-        guard.click("link", "Lock down")
+        guard.click("link", "Start lockdown of")
         page.locator(".btn-danger").click()  # "Lock 2 doors now"
         guard.prove()
         expect(page.locator("main")).to_contain_text("Release")
