@@ -283,3 +283,12 @@ def test_whatever_the_address_says_is_answered(known):
     for rest in ("?at=never", "?at=9999-12-31T23:59", "?entry=x", "?hours=&hours=y", "?sort=;drop", "?after=nonsense"):
         assert known.client.get(known.at() + rest).status_code == 200
         assert known.client.get(known.areas_url + rest).status_code == 200
+
+
+def test_the_palette_finds_an_area(known):
+    found = known.client.get(f"/t/{known.place.tenant.slug}/find/", {"q": known.area.area_name[:3]}).content.decode()
+    assert f'href="{known.at()}"' in found
+    guard = known.place.client(known.place.staff("guard"))
+    assert (
+        known.at() not in guard.get(f"/t/{known.place.tenant.slug}/find/", {"q": known.area.area_name}).content.decode()
+    )
