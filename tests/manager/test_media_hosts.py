@@ -11,4 +11,4 @@ def test_an_address_of_another_host_is_not_followed(make):
     with tenant_scope(place.tenant):
         known = place.sandbox.look("cameras", tenant_id=place.service.tenant_id)["cameras"][0]["camera_id"]
         Camera.objects.create(camera_id=known, name="Gate")
-    assert "an address that the operator has not allowed" in said(look_at_wall(place, place.client()))
+    assert "its address is not allowed" in said(look_at_wall(place, place.client()))

@@ -135,7 +135,7 @@ BAD = [
     ({"start": ""}, "Enter a date and time."),
     ({"email": "no"}, "valid email"),
     ({"remarks": "x" * 201}, "200"),
-    ({"grace_minutes": "10081"}, "10080"),
+    ({"grace_minutes": "10081"}, "at most 7 days"),
     ({"area_ids": ["nobody"]}, "no longer exists"),
 ]
 

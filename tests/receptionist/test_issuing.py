@@ -267,7 +267,7 @@ BAD = [
     ({"email": "a" * 250 + "@example.test"}, "254"),
     ({"delivery": "mail"}, "Enter the e-mail address"),
     ({"remarks": "x" * 201, "delivery": "mail"}, "200"),
-    ({"grace_minutes": "10081"}, "10080"),
+    ({"grace_minutes": "10081"}, "at most 7 days"),
     ({"grace_minutes": "x"}, "whole number"),
     ({"area_ids": ["nobody"]}, "no longer exists"),
     ({"keys": ["01@nobody"]}, "no longer exists"),
