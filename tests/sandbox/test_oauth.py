@@ -91,7 +91,7 @@ def test_a_wrong_password_is_told_on_the_page(sandbox: Sandbox, client: SandboxC
             "csrfmiddlewaretoken": token,
             "decision": "allow",
         }
-        assert "is wrong" in browser.post(url, data=form).text
+        assert "The login or password is incorrect." in browser.post(url, data=form).text
         # One form may sign in and decide at once.
         assert browser.post(url, data=form | {"password": tenant.admin_password}).status_code == 302
         assert browser.post(url, data={"decision": "allow"}).status_code == 403
