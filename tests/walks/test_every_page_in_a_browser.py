@@ -30,8 +30,8 @@ def is_page(client: Client, path: str) -> bool:
 #: What is above a page's content: its head, the ways to other pages, filters, and what is not known.
 ABOVE = "header, nav:not(.tallies), .filters, .list-tools, [role=search], .messages, .note, .log-known"
 CONTENT = (
-    "tbody tr, .panel, .card-flat, .tile, .tally, .blank, .outcome, .building-count, .guest-code, dl, ul, ol, img,"
-    "svg.plan, .field, form .btn"
+    "tbody tr, .panel, .card-flat, .tile, .tally, .blank, .outcome, .home-head, .building-count, .roll-headline,"
+    ".guest-code, .face-page, dl, ul, ol, img, svg.plan, .field, form .btn"
 )
 FIRST = """([content, above]) => Math.min(...[...document.querySelectorAll(`main :is(${content})`)]
     .filter(each => !each.closest(above) && each.offsetParent !== null || each.matches('svg.plan'))
