@@ -60,7 +60,7 @@ def _is_chosen(words: Sequence[str], role: str, *variant: str) -> bool:
 
 @contextmanager
 def _at_work(browser: Browser, demo: Demo, account: str, **look: Any) -> Iterator[BrowserContext]:
-    """Yield a signed-in browser. A person of the platform starts a support session, if one of their own is not open."""
+    """Yield a signed-in browser. A person of the platform starts a support session, unless one is open."""
     with signed_in(browser, demo, account, **look) as context:
         if account.endswith("@portal.example"):
             page = context.new_page()
