@@ -30,7 +30,8 @@ DRAW = """async () => {
     const what = control.outerHTML.slice(0, 120);
     const whole = part().outerHTML;
     await drawn(part(), whole);
-    if (!await soon(() => document.activeElement.outerHTML.slice(0, 120) === what)) lost.push(`${id}: ${what} drawn anew`);
+    const isBack = () => document.activeElement.outerHTML.slice(0, 120) === what;
+    if (!await soon(isBack)) lost.push(`${id}: ${what} drawn anew`);
     const now = document.activeElement;
     if (now === document.body) continue;
     now.dataset.gone = "";
