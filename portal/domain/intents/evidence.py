@@ -1,13 +1,13 @@
 """Word what was read from the service to resolve an uncertain intent (`Finding.evidence`)."""
 
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from typing import Any
 
 from django.utils.functional import Promise
 from django.utils.html import format_html
 from django.utils.translation import pgettext_lazy
 
+from accessapi.moments import read_moment
 from portal.base.ui.outcome_lines import Text
 from portal.base.ui.times import time_tag
 from portal.base.ui.value_words import join_values, service_word
@@ -59,10 +59,8 @@ def _value(name: str, value: str, label_of: LabelOf | None) -> Text:
 
 
 def _moment(value: str) -> Text:
-    try:
-        return time_tag(datetime.fromisoformat(value), seconds=True)
-    except ValueError:
-        return value
+    found = read_moment(value)
+    return time_tag(found, seconds=True) if found is not None else value
 
 
 def _identifiers(value: str) -> Text:
