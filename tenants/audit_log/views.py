@@ -20,8 +20,13 @@ def index(request: TenantRequest) -> HttpResponse:
     page = queries.page(audit_filter, request.GET.get("after", ""))
     query = request.GET.copy()
     query["after"] = page.next_cursor
-    filtered = audit_filter.count + len(form.errors)
-    context = {"form": form, "page": page, "next": query.urlencode() if page.next_cursor else "", "filtered": filtered}
+    filter_count = audit_filter.count + len(form.errors)
+    context = {
+        "form": form,
+        "page": page,
+        "next": query.urlencode() if page.next_cursor else "",
+        "filter_count": filter_count,
+    }
     return render(request, "tenants/audit_log/index.html", context)
 
 

@@ -93,7 +93,7 @@ def staff_sign_ins(request: TenantRequest) -> HttpResponse:
     context = {
         "form": form,
         "page": page(rows, request),
-        "filtered": len(chosen) + len(form.errors),
+        "filter_count": len(chosen) + len(form.errors),
     }
     return render(request, "tenants/staff/sign_ins.html", context)
 
